@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { findChromium } from './find-chromium.mjs'
 import { findCoturn } from './find-coturn.mjs'
 import { findFirefox, findWebKit } from './find-engines.mjs'
+import { findNats } from './find-nats.mjs'
 import { findPostgres, oldestPostgres } from './find-postgres.mjs'
 import { findSwift } from './find-swift.mjs'
 
@@ -20,6 +21,13 @@ const systemPackages = [
     hint: 'If it is installed somewhere else, set PG_BIN to the folder that holds initdb and postgres.',
     debian: 'postgresql',
     around: withoutDefaultCluster,
+  },
+  {
+    name: 'nats-server',
+    isPresent: () => findNats() !== undefined,
+    hint: 'If it is installed somewhere else, set NATS_BIN to the folder that holds it.',
+    debian: 'nats-server',
+    around: withoutService,
   },
   {
     name: 'Chromium',
@@ -173,7 +181,7 @@ function withoutDefaultCluster(runAsRoot, install) {
   }
 }
 
-// Debian starts a service when it is installed, and coturn and Prometheus whenever the machine starts. The
+// Debian starts a service when it is installed, and coturn, NATS and Prometheus whenever the machine starts. The
 // tests need only the programs.
 function withoutService(runAsRoot, install) {
   // Debian asks this program before it starts a service. In containers it exists already and always refuses.
@@ -185,7 +193,7 @@ function withoutService(runAsRoot, install) {
     return install()
   } finally {
     if (!hadFile) asRoot('rm', '-f', file)
-    for (const service of ['coturn', 'prometheus']) asRoot('update-rc.d', service, 'disable')
+    for (const service of ['coturn', 'nats-server', 'prometheus']) asRoot('update-rc.d', service, 'disable')
   }
 }
 

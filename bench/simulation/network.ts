@@ -26,7 +26,7 @@ export class Network {
   }
 
   carrierOf(node: Owner): OpenCarrier {
-    return async (onPacket, onAgain): Promise<Carrier> => {
+    return async ({ onPacket, onAgain }): Promise<Carrier> => {
       const ear = { node, onPacket, onAgain, arrivesAt: new Map() }
       this.#ears.add(ear)
       return {

@@ -251,6 +251,35 @@ describe('the error for an invalid value names the setting, the value and the va
   })
 })
 
+test('NATS_URL needs DATABASE_URL, and an invalid one is never shown', () => {
+  const database = { DATABASE_URL: 'postgres://db/sotto' }
+  expect(messageOf({ NATS_URL: 'nats://nats' })).toBe(
+    'NATS_URL must be empty unless DATABASE_URL is set, because nodes share a PostgreSQL',
+  )
+  for (const url of [
+    'http://user:secret@nats',
+    'nats://user:secret@nats/path',
+    'nats://user:secret@',
+    'nats://user:%secret@nats',
+    'nats://nats?password=secret',
+    'nats://nats,user:secret@nats',
+    'secret',
+    'nats://nats,',
+  ])
+    expect(messageOf({ ...database, NATS_URL: url })).toBe(
+      'NATS_URL must be URLs such as nats://user:password@nats.example:4222 or tls://…',
+    )
+  const config = readConfig({ ...database, NATS_URL: 'nats://a:4222, tls://us%40er:p%20w@[::1]:4223' })
+  expect(config.nats).toEqual({
+    servers: ['a:4222', '[::1]:4223'],
+    isTls: true,
+    user: 'us@er',
+    password: 'p w',
+  })
+  const shown = config.inForce.find(({ name }) => name === 'NATS_URL')
+  expect(shown?.value).toBe('nats://a:4222, tls://[::1]:4223')
+})
+
 test('a password in an invalid DATABASE_URL is never shown', () => {
   for (const url of [
     'mysql://user:secret@db/sotto',

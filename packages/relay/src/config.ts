@@ -17,6 +17,7 @@ import {
   certificateSettings,
   defaultsOfDomain,
 } from './certificates/certificates.ts'
+import { type NatsServers, natsServersOf, natsSettings } from './cluster/nats-settings.ts'
 import { isLoopback, type LoginHost } from './listener/login-host.ts'
 import { type MediaConfig, mediaConfigOf, mediaSettings } from './media/media-settings.ts'
 import { type BackupConfig, backupConfigOf, backupSettings } from './operations/backup-settings.ts'
@@ -46,6 +47,8 @@ export interface Config {
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly databaseConnections: number
+  /** The servers that nodes notify each other through; undefined if they use the database. */
+  readonly nats: NatsServers | undefined
   /** The folder of the web app; undefined if the relay serves none. */
   readonly appDir: string | undefined
   /** The folder of the admin page; undefined if the relay has none. */
@@ -100,6 +103,7 @@ export const settings = {
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
   DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
+  ...natsSettings,
   APP_DIR: {
     default: 'off',
     means:
@@ -214,6 +218,7 @@ export function readConfig(environment: Environment): Config {
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
+    nats: checked(() => natsServersOf(text)),
     appDir: text('APP_DIR') === 'off' ? undefined : text('APP_DIR'),
     adminDir: text('ADMIN_DIR') === 'off' ? undefined : text('ADMIN_DIR'),
     corsOrigins: corsOrigins(text('CORS_ORIGINS')),

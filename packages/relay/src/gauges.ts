@@ -1,6 +1,7 @@
 // The metrics that are read when somebody asks: what the relay's parts hold now, and the process.
 import type { Difficulty } from './admission/admission.ts'
 import { type CertificatePair, validityOf } from './certificates/certificates.ts'
+import type { Bus } from './cluster/bus.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { bytesOfMedia } from './media/media.ts'
 import { countOpenReports } from './moderation/moderation.ts'
@@ -25,6 +26,7 @@ export interface GaugeParts {
   /** The certificate that new connections get; undefined if the relay speaks no TLS. */
   readonly certificate: () => CertificatePair | undefined
   readonly difficulty: Difficulty
+  readonly bus: Pick<Bus, 'state'>
   readonly folders: Folders
   readonly descriptorLimit: number
   readonly clock: Clock
@@ -97,6 +99,14 @@ export function addGauges(metrics: Metrics, parts: GaugeParts): void {
     'Whether the store is in this state: ok, short (less is taken) or full (nothing new is).',
     () => Object.fromEntries(STATES.map((state) => [state, state === parts.space.state ? 1 : 0])),
     { label: 'state' },
+  )
+  metrics.gauge('sotto_bus_up', 'Whether the relay hears what it tells other nodes.', () =>
+    parts.bus.state.isHeard ? 1 : 0,
+  )
+  metrics.gauge(
+    'sotto_bus_nodes',
+    'Nodes that the relay hears, itself included.',
+    () => parts.bus.state.nodes,
   )
   metrics.gauge(
     'sotto_payment_troubles',

@@ -135,7 +135,7 @@ async function startOn(
     mediaBytes: () => bytesOfMedia(store.sql),
   })
   const storage = reportingFull(store, () => space.reportFull())
-  const bus = await openBus(config.databaseUrl, parts)
+  const bus = await openBus(config, { ...parts, storage })
   opened.defer(() => bus.stop())
   const clockTrust = new ClockTrust({ storage, clock, log })
   const durability = new DurabilityCheck({ storage, log })

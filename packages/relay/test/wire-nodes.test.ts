@@ -1,23 +1,27 @@
 // Two relays on one PostgreSQL are one relay: what happens on one reaches the connections of the other at once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { engines } from './engines.ts'
+import { type NatsServer, startNats } from './nats-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { errorLines } from './use-relay.ts'
 import { befriend, message, type WireAccount, WireSocket, wireAccount } from './wire.ts'
 
 setDefaultTimeout(240_000)
 
-describe('two relays on one PostgreSQL', () => {
+describe.each(['PostgreSQL', 'NATS'])('two relays that notify each other through %s', (carrier) => {
   let nodes: RelayProcess[] = []
+  let nats: NatsServer | undefined
 
   beforeAll(async () => {
     const postgres = engines.find(({ name }) => name === 'PostgreSQL')
-    const env = (await postgres?.environment()) ?? {}
+    if (carrier === 'NATS') nats = await startNats()
+    const env = { ...(await postgres?.environment()), ...(nats && { NATS_URL: nats.url }) }
     for (let i = 0; i < 2; i++) nodes.push(await startRelay({ env }))
   })
   afterAll(async () => {
     const errors = nodes.map((node) => node.errors()).join('\n')
     for (const node of nodes) await node.stop()
+    await nats?.kill()
     nodes = []
     expect(errorLines(errors)).toEqual([])
   })

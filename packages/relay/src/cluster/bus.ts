@@ -90,6 +90,14 @@ export interface AddressedRing {
   readonly ring: Ring
 }
 
+/** Whether notifications arrive. */
+export interface BusState {
+  /** Whether this node hears what it sends itself. If not, it looks into the store every two seconds. */
+  readonly isHeard: boolean
+  /** How many nodes it hears, itself included. */
+  readonly nodes: number
+}
+
 /** Sends notifications to accounts and frames to topics, on all nodes. */
 export interface Bus {
   ring(account: AccountId, ring: Ring): void
@@ -114,6 +122,7 @@ export interface Bus {
   readonly isShared: boolean
   /** Whether a node works at the moment, as far as this one knows. */
   hears(node: string): boolean
+  readonly state: BusState
   /**
    * Adds a listener that is called when notifications of other nodes may have been lost, and now and then
    * otherwise. The store says what is due. Called while the relay starts.

@@ -39,6 +39,7 @@ export function createInProcessBus(): InProcessBus {
     node: '',
     isShared: false,
     hears: (node) => node === '',
+    state: { isHeard: true, nodes: 1 },
     lost: () => {
       for (const listener of lossListeners) listener()
     },

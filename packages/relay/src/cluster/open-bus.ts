@@ -1,17 +1,35 @@
-// Opens the bus that fits the store: nodes that share a PostgreSQL notify each other through it.
+// Opens the bus that fits the store and the settings: nodes that share a PostgreSQL notify each other through
+// it, or through NATS.
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
+import { nameInStore } from '../operations/name-in-store.ts'
 import type { RandomBytes } from '../operations/random.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Bus } from './bus.ts'
 import { createInProcessBus } from './in-process-bus.ts'
+import type { NatsServers } from './nats-settings.ts'
 import { postgresCarrier } from './postgres-carrier.ts'
 import { openSharedBus } from './shared-bus.ts'
 
-/** Opens the bus. @param databaseUrl where the shared store is; undefined if the store is embedded */
+/** Opens the bus. */
 export async function openBus(
-  databaseUrl: string | undefined,
-  parts: { readonly clock: Clock; readonly randomBytes: RandomBytes; readonly log: Log },
+  config: {
+    /** Where the shared store is; undefined if the store is embedded. */
+    readonly databaseUrl: string | undefined
+    readonly nats: NatsServers | undefined
+  },
+  parts: {
+    readonly storage: Storage
+    readonly clock: Clock
+    readonly randomBytes: RandomBytes
+    readonly log: Log
+  },
 ): Promise<Bus> {
+  const { databaseUrl, nats } = config
   if (databaseUrl === undefined) return createInProcessBus()
-  return await openSharedBus(postgresCarrier(databaseUrl), parts)
+  if (nats === undefined) return await openSharedBus(postgresCarrier(databaseUrl), parts)
+  // NATS's library takes 15 MB of memory, which only those who use it pay.
+  const { natsCarrier } = await import('./nats-carrier.ts')
+  const subject = `sotto.${await nameInStore('bus', parts)}`
+  return await openSharedBus(natsCarrier(nats, subject), parts)
 }

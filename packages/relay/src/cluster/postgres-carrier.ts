@@ -10,7 +10,7 @@ const MOST_BYTES = 7999
 
 /** Opens the carrier on the database at `url` (`postgres://…`). */
 export function postgresCarrier(url: string): OpenCarrier {
-  return async (onPacket, onAgain) => {
+  return async ({ onPacket, onAgain }) => {
     // A notification is worthless after a crash, so its commit waits for no disk.
     const sql = new SQL({ url, adapter: 'postgres', max: 1, connection: { synchronous_commit: 'off' } })
     try {

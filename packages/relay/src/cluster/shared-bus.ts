@@ -4,7 +4,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
-import type { Bus } from './bus.ts'
+import type { Bus, BusState } from './bus.ts'
 import { createInProcessBus } from './in-process-bus.ts'
 import { type NodeEvent, readEvent, withoutStoredFrames, writeEvent } from './node-events.ts'
 import { PacketReader, PacketWriter } from './packets.ts'
@@ -18,12 +18,18 @@ export interface Carrier {
   stop(): Promise<void>
 }
 
-/**
- * Opens a carrier.
- * @param onPacket called for each packet that arrives
- * @param onAgain called when it works after a time in which packets may have been lost
- */
-export type OpenCarrier = (onPacket: (text: string) => void, onAgain: () => void) => Promise<Carrier>
+/** What a carrier tells. */
+export interface CarrierEvents {
+  /** A packet arrives. */
+  onPacket(text: string): void
+  /** It works after a time in which packets may have been lost. */
+  onAgain(): void
+  /** It does not work at the moment, or a server refuses something. */
+  onFailure(error: unknown): void
+}
+
+/** Opens a carrier. */
+export type OpenCarrier = (events: CarrierEvents) => Promise<Carrier>
 
 /** A node that has nothing to tell tells that. */
 const HEARTBEAT_MS = 1000
@@ -65,6 +71,8 @@ class SharedBus implements Bus {
   #sending: Promise<void> | undefined
   #sentAt = 0
   #heardOwnAt: number
+  /** How many times in a row {@link #beat} found that this node's own packets do not come back. */
+  #silentBeats = 0
   #lookedAt: number
   #isLookDue = false
   #timer: ReturnType<typeof setInterval> | undefined
@@ -78,10 +86,11 @@ class SharedBus implements Bus {
   }
 
   async open(open: OpenCarrier): Promise<void> {
-    this.#carrier = await open(
-      (text) => this.#received(text),
-      () => this.#lookSoon(),
-    )
+    this.#carrier = await open({
+      onPacket: (text) => this.#received(text),
+      onAgain: () => this.#lookSoon(),
+      onFailure: (error) => this.#failed.happened({ error }),
+    })
     this.#writer = new PacketWriter(this.node, this.#carrier)
     this.#timer = setInterval(() => this.#beat(), HEARTBEAT_MS)
     await this.#send([])
@@ -93,6 +102,11 @@ class SharedBus implements Bus {
 
   hears(node: string): boolean {
     return this.#reader.nodes.includes(node)
+  }
+
+  get state(): BusState {
+    // A process that stood still finds silence once, because its timer runs before it reads what has arrived.
+    return { isHeard: this.#silentBeats < 2, nodes: this.#reader.nodes.length }
   }
 
   ring: Bus['ring'] = (account, ring) => {
@@ -177,6 +191,7 @@ class SharedBus implements Bus {
     if (!packet) return
     if (packet.node === this.node) {
       this.#heardOwnAt = now
+      this.#silentBeats = 0
       return
     }
     if (packet.isAfterLoss) this.#lookSoon()
@@ -200,6 +215,8 @@ class SharedBus implements Bus {
     const now = this.#parts.clock.monotonic()
     if (now - this.#sentAt >= HEARTBEAT_MS && !this.#sending) this.#sending = this.#sendHeartbeat()
     const isSilent = now - this.#heardOwnAt > SILENT_MS
+    this.#silentBeats = isSilent ? this.#silentBeats + 1 : 0
+    if (!this.state.isHeard) this.#failed.happened({ reason: 'what this node sends does not come back' })
     // The packets of a node that ended may be lost with it. While nothing is heard, nobody is forgotten.
     if (!isSilent && this.#reader.forgetSilentSince(now - SILENT_MS)) this.#lookSoon()
     if (now - this.#lookedAt >= (isSilent ? LOOK_WITHOUT_BUS_MS : LOOK_WITH_BUS_MS)) this.#lookSoon()

@@ -7,6 +7,7 @@ import type { RequestRates } from '../listener/request-rates.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { DiskSpace } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
+import { nameInStore } from '../operations/name-in-store.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import type { Sliced } from '../operations/slices.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -60,20 +61,8 @@ export function describeMedia(media: MediaConfig, dataDir: string): string {
  * @returns the prefix of this database's objects in a bucket. With it, a relay with another database in the
  * same bucket does not take them for unknown objects and remove them.
  */
-export async function nameMediaStore({
-  storage,
-  randomBytes,
-}: {
-  storage: Storage
-  randomBytes: RandomBytes
-}): Promise<string> {
-  const [row] = await storage.transaction(async (sql) => {
-    const fresh = Buffer.from(randomBytes(8)).toString('hex')
-    await sql`INSERT INTO relay_state (name, value) VALUES ('media_store', ${fresh}) ON CONFLICT DO NOTHING`
-    return await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = 'media_store'`
-  })
-  if (!row) throw new Error('the media store has no name')
-  return row.value
+export async function nameMediaStore(parts: { storage: Storage; randomBytes: RandomBytes }): Promise<string> {
+  return await nameInStore('media_store', parts)
 }
 
 /** Builds media. */

@@ -110,12 +110,14 @@ test('readiness writes to the store, once a second at most', async () => {
   }
   const parts = {
     ...{ space, clockTrust: { isLost: async () => false }, durability: { state: 'ok' } as const },
+    bus: { state: { isHeard: true } },
     paymentTroubles: async () => [],
   }
   expect(await readReadiness(parts)).toEqual({
     ready: true,
-    parts: { storage: 'ok', expiry: 'ok', durability: 'ok', payments: 'ok' },
+    parts: { storage: 'ok', expiry: 'ok', durability: 'ok', bus: 'ok', payments: 'ok' },
   })
+  expect((await readReadiness({ ...parts, bus: { state: { isHeard: false } } })).parts.bus).toBe('silent')
   const first = await written()
   expect(first).toBe(new Date(clock.now()).toISOString())
   clock.advance(999)

@@ -16,12 +16,13 @@ export interface Readiness {
 /**
  * A relay whose disk is full is still ready: it delivers, and takes what frees space. So is one that does not
  * trust its clock: it delivers, and nothing expires. So is one whose payments wait or are lost. So is one
- * whose database became unsafe: to stop every node would be a certain loss against a possible one.
+ * that other nodes cannot notify: it looks into the store instead. So is one whose database became unsafe: to stop every node would be a certain loss against a possible one.
  */
 export async function readReadiness(parts: {
   space: Pick<DiskSpace, 'state' | 'tryWrite'>
   clockTrust: Pick<ClockTrust, 'isLost'>
   durability: Pick<DurabilityCheck, 'state'>
+  bus: { readonly state: { readonly isHeard: boolean } }
   /** Why payments wait, and whether payments are lost that had counted. */
   paymentTroubles: () => Promise<readonly string[]>
 }): Promise<Readiness> {
@@ -33,6 +34,7 @@ export async function readReadiness(parts: {
     ready: answers,
     parts: {
       ...{ storage, expiry: isStopped ? 'stopped' : 'ok', durability: parts.durability.state },
+      bus: parts.bus.state.isHeard ? 'ok' : 'silent',
       payments: troubles.join(', ') || 'ok',
     },
   }

@@ -1,0 +1,17 @@
+// Random names that belong to the database, so that what has one is not taken for another relay's.
+import type { Storage } from '../storage/storage.ts'
+import type { RandomBytes } from './random.ts'
+
+/** Reads a name that the database keeps. The first node that asks makes it. */
+export async function nameInStore(
+  name: 'media_store' | 'bus',
+  { storage, randomBytes }: { readonly storage: Storage; readonly randomBytes: RandomBytes },
+): Promise<string> {
+  const [row] = await storage.transaction(async (sql) => {
+    const fresh = Buffer.from(randomBytes(8)).toString('hex')
+    await sql`INSERT INTO relay_state (name, value) VALUES (${name}, ${fresh}) ON CONFLICT DO NOTHING`
+    return await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${name}`
+  })
+  if (!row) throw new Error(`the store has no ${name}`)
+  return row.value
+}
