@@ -8,6 +8,8 @@ const MINUTE_MS = 60_000
 /** So many minutes are kept. */
 const MINUTES = 1440
 const PERCENTILE = 0.95
+/** How far the clocks of nodes may differ. */
+const CLOCKS_DIFFER_MINUTES = 2
 
 /** What happened in a minute, and what there was at its end. */
 export const MinuteFigures = v.object({
@@ -16,7 +18,10 @@ export const MinuteFigures = v.object({
   connections: v.number(),
   messages: v.number(),
   registrations: v.number(),
-  /** Within so many milliseconds 95 of 100 messages were acknowledged; null if there were none. */
+  /**
+   * Within so many milliseconds 95 of 100 messages were acknowledged, on the node where it took longest; null
+   * if there were none.
+   */
   ack_ms: v.nullable(v.number()),
   database_bytes: v.number(),
   media_bytes: v.number(),
@@ -53,6 +58,8 @@ interface Counts {
 export class DayFigures {
   readonly #parts: Parts
   #written: Counts
+  /** The connections of this node that the row of a minute has. */
+  #connections = { minute: 0, written: 0 }
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -60,8 +67,8 @@ export class DayFigures {
   }
 
   /**
-   * Writes what was counted since the last time to the row of this minute, and removes rows that are not of
-   * the last day. If it fails, the next time writes it.
+   * Adds what was counted since the last time to the row of this minute, which all nodes share, and removes
+   * rows that are not of the last day. If it fails, the next time writes it.
    */
   async write(): Promise<void> {
     const { storage, clock, metrics, connections, mediaBytes } = this.#parts
@@ -74,27 +81,35 @@ export class DayFigures {
     ]
     const [errors, refusals] = [counts.errors - before.errors, counts.refusals - before.refusals]
     const acks = counts.acks.map((count, index) => count - (before.acks[index] ?? 0))
+    const open = connections()
+    // Other nodes may have written this row. On SQLite, only a process before this one.
+    const isShared = storage.engine.dialect === 'postgres' ? 1 : 0
+    const isAgain = isShared === 1 && this.#connections.minute === minute
+    const newly = open - (isAgain ? this.#connections.written : 0)
     const ackSeconds = metrics.ackSeconds.quantile(PERCENTILE, acks)
     const ackUs = ackSeconds === undefined ? null : Math.round(ackSeconds * 1_000_000)
     await storage.transaction(async (sql) => {
       await sql`
         INSERT INTO day_figures (minute, connections, messages, registrations, ack_us, database_bytes, media_bytes,
           errors, refusals)
-        VALUES (${minute}, ${connections()}, ${messages}, ${registrations}, ${ackUs}, ${size.bytes}, ${media},
+        VALUES (${minute}, ${newly}, ${messages}, ${registrations}, ${ackUs}, ${size.bytes}, ${media},
           ${errors}, ${refusals})
         ON CONFLICT (minute) DO UPDATE SET
-          connections = excluded.connections,
+          connections = excluded.connections + CASE WHEN ${isShared} = 1 THEN day_figures.connections ELSE 0 END,
           messages = day_figures.messages + excluded.messages,
           registrations = day_figures.registrations + excluded.registrations,
-          ack_us = COALESCE(excluded.ack_us, day_figures.ack_us),
+          ack_us = CASE WHEN COALESCE(day_figures.ack_us, 0) > COALESCE(excluded.ack_us, 0)
+            THEN day_figures.ack_us ELSE excluded.ack_us END,
           database_bytes = excluded.database_bytes,
           media_bytes = excluded.media_bytes,
           errors = day_figures.errors + excluded.errors,
           refusals = day_figures.refusals + excluded.refusals`
       // If the clock was ahead, some rows are of the future.
-      await sql`DELETE FROM day_figures WHERE minute <= ${minute - MINUTES} OR minute > ${minute}`
+      await sql`DELETE FROM day_figures WHERE minute <= ${minute - MINUTES}
+        OR minute > ${minute + CLOCKS_DIFFER_MINUTES}`
     })
     this.#written = counts
+    this.#connections = { minute, written: open }
   }
 
   /** The minutes of the last day that have a row, oldest first. */

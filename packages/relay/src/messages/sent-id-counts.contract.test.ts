@@ -104,6 +104,17 @@ for (const engine of engines) {
       countOne(later, alice.id, clock.now())
     })
 
+    test('of several nodes are added, and each node learns of them', async () => {
+      const { store, clock, limits, alice } = world
+      const parts = { storage: store.storage, clock, limits }
+      const [here, there] = [new SentIdCounts(parts), new SentIdCounts(parts)]
+      countOne(here, alice.id, clock.now())
+      for (let times = 0; times < 2; times++) countOne(there, alice.id, clock.now())
+      await here.save()
+      await there.save()
+      expect(() => countOne(there, alice.id, clock.now())).toThrow(ProtocolError)
+    })
+
     test('of an account that sends little are not stored', async () => {
       const { store, clock, limits, alice } = world
       const counts = new SentIdCounts({

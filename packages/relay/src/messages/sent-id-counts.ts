@@ -92,17 +92,25 @@ export class SentIdCounts {
     }
     // All transactions lock rows in the order of their accounts, so that none waits in a circle.
     changed.sort((a, b) => a.account - b.account)
-    await this.#storage.transaction(async (sql) => {
+    // With what other nodes have stored.
+    const totals = await this.#storage.transaction(async (sql) => {
+      const found: { count: Count; added: number; used: number }[] = []
       await sql`DELETE FROM sent_id_counts WHERE day < ${today}`
       for (const { account, count, added } of changed) {
-        await sql`
+        const [row] = await sql<{ used: number }>`
           INSERT INTO sent_id_counts (account_id, day, used) VALUES (${account}, ${count.day}, ${added})
           ON CONFLICT (account_id) DO UPDATE SET day = excluded.day,
             used = CASE WHEN sent_id_counts.day = excluded.day THEN sent_id_counts.used + excluded.used
-              ELSE excluded.used END`
+              ELSE excluded.used END
+          RETURNING used`
+        found.push({ count, added, used: row?.used ?? added })
       }
+      return found
     })
-    for (const { count, added } of changed) count.unsaved -= added
+    for (const { count, added, used } of totals) {
+      count.unsaved -= added
+      count.used = used + count.unsaved
+    }
   }
 }
 
