@@ -1,9 +1,100 @@
-// What is done to the PostgreSQL of several nodes, and what it is asked.
+// The PostgreSQL under the nodes: what can be done to it, and what it is asked.
 import { SQL } from 'bun'
-import type { PostgresServer } from '../../packages/relay/test/postgres-server.ts'
+import { startPostgresPair } from '../../packages/relay/test/postgres-pair.ts'
+import { startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
+import { startTcpProxy, type TcpProxy } from '../../packages/relay/test/tcp-proxy.ts'
+import type { Random } from './random.ts'
+
+export interface Database {
+  /** Of its database `postgres`, without a network between. */
+  readonly url: string
+  /** Adds a way for one node. @returns it, and the URL of the relay's database through it */
+  addLine(): Promise<{ line: TcpProxy; url: string }>
+  /** Ends the server that takes writes, and starts it again. */
+  crash(): Promise<void>
+  /** The replica takes the primary's place and gets a replica of its own; undefined if there is none. */
+  readonly failOver: ((random: Random) => Promise<void>) | undefined
+  stop(): Promise<void>
+}
+
+/** Starts a server for one node; for several nodes, a primary and a synchronous replica. */
+export async function startDatabase(nodes: number): Promise<Database> {
+  return nodes === 1 ? await startOne() : await startPair()
+}
+
+async function startOne(): Promise<Database> {
+  const server = await startOwnPostgres()
+  const lines = linesTo(await server.createDatabase())
+  return {
+    url: server.url,
+    addLine: lines.add,
+    crash: async () => {
+      await server.crash()
+      await server.restart()
+    },
+    failOver: undefined,
+    stop: async () => {
+      await lines.stop()
+      await server.stop()
+    },
+  }
+}
+
+async function startPair(): Promise<Database> {
+  const pair = await startPostgresPair()
+  const lines = linesTo(pair.primary.url(await pair.createDatabase()))
+  return {
+    get url() {
+      return pair.primary.url('postgres')
+    },
+    addLine: lines.add,
+    crash: async () => {
+      await pair.primary.crash()
+      await pair.primary.start()
+    },
+    failOver: async (random) => {
+      // A frozen primary still believes that it is one, as behind a network that is cut.
+      if (random.chance(0.5)) await pair.primary.kill()
+      else await pair.primary.freeze()
+      await Bun.sleep(random.between(0, 500))
+      await pair.promote()
+      lines.leadTo(pair.primary.port)
+      await pair.addReplica()
+    },
+    stop: async () => {
+      await lines.stop()
+      await pair.stop()
+    },
+  }
+}
+
+/** The ways of the nodes to the database at `url`. */
+function linesTo(url: string) {
+  const lines: TcpProxy[] = []
+  let port = Number(new URL(url).port)
+  return {
+    add: async () => {
+      const line = await startTcpProxy(port)
+      lines.push(line)
+      const through = new URL(url)
+      through.port = String(line.port)
+      return { line, url: through.href }
+    },
+    leadTo: (other: number) => {
+      port = other
+      for (const line of lines) {
+        line.leadTo(port)
+        line.drop()
+      }
+    },
+    stop: async () => {
+      for (const line of lines) await line.stop()
+    },
+  }
+}
 
 /** Ends the connections by which nodes notify each other, or some of them. @returns their number */
-export async function endNotifications({ url }: PostgresServer, choose: () => boolean): Promise<number> {
+export async function endNotifications({ url }: Database, choose: () => boolean): Promise<number> {
   await using sql = new SQL(url, { max: 1 })
   const found: { pid: number }[] = await sql`
     SELECT pid FROM pg_stat_activity
@@ -14,7 +105,7 @@ export async function endNotifications({ url }: PostgresServer, choose: () => bo
 }
 
 /** Waits until every transaction that is under way now has ended. */
-export async function untilTransactionsEnd({ url }: PostgresServer): Promise<void> {
+export async function untilTransactionsEnd({ url }: Database): Promise<void> {
   await using sql = new SQL(url, { max: 1 })
   const [row]: { now: string }[] = await sql`SELECT clock_timestamp()::text AS now`
   const open = async (): Promise<unknown[]> => [

@@ -18,6 +18,8 @@ export const deeds = {
   leave: 'a deleted account, and a new one in its place',
   age: 'a day that passes at once: unfetched messages expire',
   postgres: 'a crash of the database',
+  cut: 'nodes whose way to the database stalls, is reset or refused',
+  failover: 'a primary of the database that is killed or frozen, and its replica in its place',
   isolate: 'a node of several that no client reaches',
   replace: 'all nodes of several replaced one after the other under load',
   deafness: 'nodes that lose their connection to the bus',
@@ -33,15 +35,17 @@ export function isDeed(name: string): name is Deed {
 export const allDeeds = Object.keys(deeds).filter(isDeed)
 
 /** The faults that are possible for this target. */
-export function possibleDeeds({ nodes, smallDisk, postgres }: Target): Deed[] {
+export function possibleDeeds({ nodes, smallDisk, database }: Target): Deed[] {
   const hasLayer = nodes.every(({ disk }) => disk !== undefined)
   const lacks: Partial<Record<Deed, boolean>> = {
-    power: !hasLayer || postgres !== undefined,
-    slow: !hasLayer || postgres !== undefined,
+    power: !hasLayer || database !== undefined,
+    slow: !hasLayer || database !== undefined,
     clock: !hasLayer,
     age: !hasLayer,
     full: !smallDisk,
-    postgres: !postgres,
+    postgres: !database,
+    cut: nodes.length === 1,
+    failover: !database?.failOver,
     isolate: nodes.length === 1,
     replace: nodes.length === 1,
     deafness: nodes.length === 1,

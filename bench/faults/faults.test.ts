@@ -22,7 +22,9 @@ const isEnough = (counts: Counts): boolean =>
   (counts.old === undefined || counts['received EXPIRED'] !== undefined)
 
 /** What only a database or several nodes can suffer. */
-const OF_CLUSTERS: readonly Deed[] = ['postgres', 'isolate', 'replace', 'deafness']
+const OF_CLUSTERS: readonly Deed[] = [
+  ...(['postgres', 'cut', 'failover', 'isolate', 'replace', 'deafness'] as const),
+]
 /** What happens to a disk: PostgreSQL has its own. */
 const OF_DISKS: readonly Deed[] = ['power', 'slow', 'full']
 const NO_DISK_FAULTS = 'no power cuts and no disks that fail: PostgreSQL has its own disk'

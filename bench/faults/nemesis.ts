@@ -44,8 +44,11 @@ export class Nemesis {
   async strike(deed: Deed): Promise<void> {
     await this.#strike(deed)
     const { target, history } = this.#field
-    if (target.nodes.length === 1 || !target.postgres) return
-    await untilTransactionsEnd(target.postgres)
+    if (target.nodes.length === 1 || !target.database) return
+    for (const { number, relay } of target.nodes)
+      if (!isAlive(relay.pid))
+        throw new RelayDead(`node ${number} ended by itself: ${relay.errors().slice(-500)}`)
+    await untilTransactionsEnd(target.database)
     history.add({ type: 'settled' })
   }
 
@@ -96,6 +99,12 @@ export class Nemesis {
           end: () => heal(nodes),
         })
       }
+      case 'cut':
+        return await this.#cut()
+      case 'failover':
+        this.#note(deed, '')
+        await target.database?.failOver?.(random)
+        return this.#note(deed, 'over')
       case 'replace':
         return await this.#restart(random.shuffle(target.nodes))
       case 'deafness':
@@ -266,18 +275,38 @@ export class Nemesis {
     this.#note('restart', 'over')
   }
 
+  /** Nodes lose their way to the database, and sometimes another node is killed meanwhile. */
+  async #cut(): Promise<void> {
+    const { target, random } = this.#field
+    const shuffled = random.shuffle(target.nodes)
+    const count = random.pick([1, 1, 1, 2, shuffled.length])
+    const [cut, others] = [shuffled.slice(0, count), shuffled.slice(count)]
+    const how = random.pick(['stall', 'stall', 'drop', 'refuse'] as const)
+    const numbers = cut.map(({ number }) => number)
+    this.#note('cut', `${how}, ${namesOf(cut)}`, numbers)
+    for (const { line } of cut) await line?.[how]()
+    await Bun.sleep(this.#while())
+    if (others.length > 0 && random.chance(0.3)) await this.#crashThese(others.slice(0, 1), 'kill')
+    // What waited in a stalled network arrives late, or never.
+    const isLost = random.chance(0.5)
+    for (const { line } of cut) {
+      if (isLost) line?.drop()
+      await line?.pass()
+    }
+    this.#note('cut', 'over', numbers)
+  }
+
   async #deafenNodes(): Promise<void> {
     const { target, random } = this.#field
-    if (!target.postgres) return
-    const count = await endNotifications(target.postgres, () => random.chance(0.6))
+    if (!target.database) return
+    const count = await endNotifications(target.database, () => random.chance(0.6))
     this.#note('deafness', `${count} connections`)
   }
 
   async #crashPostgres(): Promise<void> {
     const { target } = this.#field
     this.#note('postgres', '')
-    await target.postgres?.crash()
-    await target.postgres?.restart()
+    await target.database?.crash()
     this.#note('postgres', 'over')
   }
 
@@ -314,6 +343,14 @@ export class Nemesis {
 
   #sendTimes(times: number): void {
     for (const client of this.#field.crowd.clients) client.times = times
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

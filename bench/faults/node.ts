@@ -1,6 +1,7 @@
 // One relay process of a target, with what can fail around it.
 import { mkdirSync } from 'node:fs'
 import type { RelayProcess, startRelay } from '@sotto/relay/testing'
+import type { TcpProxy } from '../../packages/relay/test/tcp-proxy.ts'
 import { Disk } from './disk.ts'
 import { FaultyWire } from './faulty-wire.ts'
 
@@ -12,6 +13,10 @@ export interface Node {
   readonly folder: string
   /** The layer under its disk and its clock; undefined where that is not possible. */
   readonly disk: Disk | undefined
+  /** Its settings. */
+  readonly env: Readonly<Record<string, string>>
+  /** Between it and the database, if that is a server. */
+  readonly line: TcpProxy | undefined
   /** Between the clients and the relay. */
   readonly wire: FaultyWire
   /** The clock's offset at the relay's last start, which this process takes as correct. */
@@ -42,19 +47,22 @@ export async function startNode(
   {
     layer,
     folder,
-    env,
+    line,
     start,
+    ...parts
   }: {
     layer: Disk | undefined
     folder: string
+    line: TcpProxy | undefined
     env: Readonly<Record<string, string>>
     start: typeof startRelay
   },
 ): Promise<Node> {
-  const relay = await start({ env: { ...env, DATA_DIR: folder, ...layer?.env } })
+  const env = { ...parts.env, DATA_DIR: folder, ...layer?.env }
+  const relay = await start({ env })
   const wire = await FaultyWire.start(Number(new URL(relay.url).port))
   return {
-    ...{ number, relay, folder, disk: layer, wire, startedOffByMs: 0 },
+    ...{ number, relay, folder, env, line, disk: layer, wire, startedOffByMs: 0 },
     remove: async () => {
       wire.stop()
       await relay.stop()

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { startRelay } from '@sotto/relay/testing'
-import { type OwnPostgresServer, startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
 import { mountSmallDisk, type SmallDisk } from '../../packages/relay/test/small-disk.ts'
+import { type Database, startDatabase } from './database.ts'
 import { endNow, type Node, prepareLayer, startNode } from './node.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -25,7 +25,7 @@ export interface Target {
   readonly nodes: readonly [Node, ...Node[]]
   /** The small file system that holds the data and can be filled up, if any. */
   readonly smallDisk: SmallDisk | undefined
-  readonly postgres: OwnPostgresServer | undefined
+  readonly database: Database | undefined
   /** The relay's settings; operator commands use the same ones. */
   readonly env: Readonly<Record<string, string>>
   /** The faults that are not possible on this machine, and why. */
@@ -60,9 +60,9 @@ export async function prepareTarget({ engine, nodes: count, start }: World): Pro
   if (count > 1 && engine !== 'postgres') throw new Error('several nodes share a PostgreSQL')
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
   const missing = new Set<string>()
-  const postgres = engine === 'postgres' ? await startOwnPostgres() : undefined
-  if (postgres) missing.add('no power cuts and no disks that fail: PostgreSQL has its own disk')
-  const smallDisk = postgres ? undefined : await mount(missing)
+  const database = engine === 'postgres' ? await startDatabase(count) : undefined
+  if (database) missing.add('no power cuts and no disks that fail: PostgreSQL has its own disk')
+  const smallDisk = database ? undefined : await mount(missing)
   const nodes: Node[] = []
   const clear = (): void => rmSync(scratch, { recursive: true, force: true })
   // If this program fails, nothing else would end the relays.
@@ -76,26 +76,26 @@ export async function prepareTarget({ engine, nodes: count, start }: World): Pro
     for (const node of nodes) await node.remove()
     await smallDisk?.remove()
     clear()
-    await postgres?.stop()
+    await database?.stop()
   }
-  const addNode = async (shared: Readonly<Record<string, string>>): Promise<Node> => {
+  const addNode = async (): Promise<Node> => {
     const number = nodes.length
     const folder = smallDisk?.folder ?? join(scratch, `data-${number}`)
     const layer = prepareLayer(folder, join(scratch, `layer-${number}`))
     if (typeof layer === 'string')
       missing.add(`no power cuts, slow disk, jumping clock or passing time: ${layer}`)
     const disk = typeof layer === 'string' ? undefined : layer
-    const node = await startNode(number, { layer: disk, folder, env: shared, start })
+    const way = await database?.addLine()
+    const env = way ? { ...SETTINGS, DATABASE_URL: way.url } : SETTINGS
+    const node = await startNode(number, { layer: disk, folder, env, line: way?.line, start })
     nodes.push(node)
     return node
   }
   try {
-    const shared = postgres ? { ...SETTINGS, DATABASE_URL: await postgres.createDatabase() } : SETTINGS
-    const first = await addNode(shared)
+    const first = await addNode()
     const others: Node[] = []
-    while (nodes.length < count) others.push(await addNode(shared))
-    const env = { ...shared, DATA_DIR: first.folder, ...first.disk?.env }
-    return { nodes: [first, ...others], smallDisk, postgres, env, missing: [...missing], remove }
+    while (nodes.length < count) others.push(await addNode())
+    return { nodes: [first, ...others], smallDisk, database, env: first.env, missing: [...missing], remove }
   } catch (error) {
     await remove()
     throw error
