@@ -18,6 +18,8 @@ let escaped = 0
 for (const mutation of mutations.filter(({ name }) => name.includes(values.name))) {
   const { start, remove } = await plant(mutation)
   console.log(`${mutation.name} (faults: ${mutation.only.join(', ')}; seed ${values.seed})`)
+  const began = performance.now()
+  const { nodes = 1 } = mutation
   try {
     const { violations, missing, deeds } = await runRound({
       seed: Number(values.seed),
@@ -25,11 +27,15 @@ for (const mutation of mutations.filter(({ name }) => name.includes(values.name)
       quietMs: Number(values['quiet-seconds']) * 1000,
       lastsMs: [200, 800],
       only: mutation.only,
+      nodes,
+      engine: nodes === 1 ? 'sqlite' : 'postgres',
       savesHistory: false,
       start,
     })
     const caught = violations.find(({ kind }) => mutation.breaks.includes(kind))
-    if (caught) console.log(`  caught: ${summaryOf(violations)}\n    ${caught.kind}: ${caught.what}`)
+    const seconds = Math.round((performance.now() - began) / 1000)
+    if (caught)
+      console.log(`  caught after ${seconds} s: ${summaryOf(violations)}\n    ${caught.kind}: ${caught.what}`)
     else if (Object.keys(deeds).length === 0) console.log(`  not tried: ${missing.join('; ')}`)
     else {
       escaped += 1

@@ -22,6 +22,8 @@ export interface Mutation {
   readonly only: readonly Deed[]
   /** The violations that reveal it, at least one of them. */
   readonly breaks: readonly ViolationKind[]
+  /** How many nodes it takes, if it takes several. */
+  readonly nodes?: number
 }
 
 export const mutations: readonly Mutation[] = [
@@ -173,6 +175,63 @@ export const mutations: readonly Mutation[] = [
     ],
     only: ['age'],
     breaks: ['expiry'],
+  },
+  {
+    name: 'packets dropped on the bus, and nobody looks',
+    patches: [
+      {
+        file: 'packages/relay/src/cluster/shared-bus.ts',
+        from: '    if (packet.isAfterLoss) this.#lookSoon()\n',
+        to: '    if (Math.random() < 0.3) return\n',
+      },
+      {
+        file: 'packages/relay/src/cluster/in-process-bus.ts',
+        from: 'for (const listener of lossListeners) listener()',
+        to: 'lossListeners.length = 0',
+      },
+    ],
+    only: ['storm'],
+    breaks: ['lost', 'retraction', 'receipt'],
+    nodes: 3,
+  },
+  {
+    name: 'a bus that comes back, and nobody looks',
+    patches: [
+      {
+        file: 'packages/relay/src/cluster/in-process-bus.ts',
+        from: 'for (const listener of lossListeners) listener()',
+        to: 'lossListeners.length = 0',
+      },
+    ],
+    only: ['deafness'],
+    breaks: ['lost', 'retraction', 'receipt'],
+    nodes: 3,
+  },
+  {
+    name: 'positions of mailboxes given out without their lock',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/postgres-batch-store.ts',
+        from: '    ORDER BY account_id FOR UPDATE`',
+        to: '    ORDER BY account_id`',
+      },
+    ],
+    only: ['storm'],
+    breaks: ['lost', 'order', 'gap', 'refused'],
+    nodes: 3,
+  },
+  {
+    name: 'numbers of conversations given out without their lock',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/postgres-batch-store.ts',
+        from: '    ORDER BY id FOR UPDATE`',
+        to: '    ORDER BY id`',
+      },
+    ],
+    only: ['storm'],
+    breaks: ['lost', 'order', 'gap', 'twice', 'refused', 'receipt'],
+    nodes: 3,
   },
 ]
 

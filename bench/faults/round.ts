@@ -3,10 +3,11 @@
 import { startRelay } from '@sotto/relay/testing'
 import { check, isComplete } from './checker.ts'
 import { Crowd } from './crowd.ts'
+import { endNotifications } from './database.ts'
 import { allDeeds, type Deed, possibleDeeds } from './deeds.ts'
 import type { Violation } from './facts.ts'
 import { History, type HistoryEvent } from './history.ts'
-import { Nemesis, RelayDead } from './nemesis.ts'
+import { type Field, Nemesis, RelayDead } from './nemesis.ts'
 import { Random } from './random.ts'
 import { type Engine, prepareTarget, type Target } from './target.ts'
 
@@ -83,10 +84,11 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
     })
     for (const { wire } of target.nodes) wire.heal()
     crowd.quieten()
-    await settle(crowd, history, options.quietMs ?? 30_000)
-    // A second sync: everything is confirmed, so nothing may arrive.
-    crowd.disconnect()
-    await Bun.sleep(600)
+    if (await settle({ crowd, history, target, random }, options.quietMs ?? 30_000)) {
+      // A second sync: everything is confirmed, so nothing may arrive.
+      crowd.disconnect()
+      await Bun.sleep(600)
+    }
   } catch (error) {
     if (!(error instanceof RelayDead)) throw error
     history.add({ type: 'dead', reason: error.message })
@@ -183,15 +185,23 @@ class Service {
   }
 }
 
-async function settle(crowd: Crowd, history: History, withinMs: number): Promise<void> {
+/** @returns whether everything arrived in this time */
+async function settle(
+  { crowd, history, target, random }: Pick<Field, 'crowd' | 'history' | 'target' | 'random'>,
+  withinMs: number,
+): Promise<boolean> {
   const late = performance.now() + withinMs
   while (!crowd.isSettled && performance.now() < late) await Bun.sleep(TICK_MS)
-  // Nobody connects after this, so each of these messages has to find its way by itself.
+  // Nobody connects after this, so each of these messages has to find its way by itself, also when the bus
+  // does not carry its ring.
+  if (target.nodes.length > 1 && target.database)
+    await endNotifications(target.database, () => random.chance(0.6))
   crowd.writeToAll()
   while (performance.now() < late) {
     await Bun.sleep(400)
-    if (isComplete(check(history.events))) return
+    if (isComplete(check(history.events))) return true
   }
+  return false
 }
 
 function countsOf(history: History): Record<string, number> {
