@@ -211,9 +211,9 @@ export const mutations: readonly Mutation[] = [
     name: 'positions of mailboxes given out without their lock',
     patches: [
       {
-        file: 'packages/relay/src/messages/postgres-batch-store.ts',
-        from: '    ORDER BY account_id FOR UPDATE`',
-        to: '    ORDER BY account_id`',
+        file: 'packages/relay/src/messages/postgres-batch-rows.ts',
+        from: 'ORDER BY account_id FOR UPDATE',
+        to: 'ORDER BY account_id',
       },
     ],
     only: ['storm'],
@@ -224,9 +224,9 @@ export const mutations: readonly Mutation[] = [
     name: 'numbers of conversations given out without their lock',
     patches: [
       {
-        file: 'packages/relay/src/messages/postgres-batch-store.ts',
-        from: '    ORDER BY id FOR UPDATE`',
-        to: '    ORDER BY id`',
+        file: 'packages/relay/src/messages/postgres-batch-rows.ts',
+        from: 'ORDER BY id FOR UPDATE',
+        to: 'ORDER BY id',
       },
     ],
     only: ['storm'],
