@@ -72,11 +72,15 @@ export class World {
         ] as const
         this.events.push({ type: 'friends', conv, members })
       }
+    // What is on its way when a database goes away may be refused, too, and its sender need not learn that.
+    const hasTrouble = plan.faults.some(({ kind }) => kind === 'store')
+    if (hasTrouble) this.events.push({ type: 'nemesis', what: 'postgres', detail: '' })
     for (let i = 0; i < plan.nodes; i++) this.#addPlace(i)
     for (const number of people.keys()) this.#addClient(number)
     for (const fault of plan.faults) this.#expect(fault)
     this.#schedule.runUntil(plan.activeMs)
     this.#quieten()
+    if (hasTrouble) this.events.push({ type: 'nemesis', what: 'postgres', detail: 'over' })
     const quietAt = this.#schedule.now
     let nextLook = quietAt
     this.#schedule.runUntil(quietAt + MOST_QUIET_MS, () => {
@@ -222,8 +226,6 @@ export class World {
     if (place.isInTrouble === isInTrouble) return
     place.isInTrouble = isInTrouble
     if (isInTrouble) this.#judge.mayFail = true
-    const isAny = this.#places.some((each) => each.isInTrouble)
-    this.events.push({ type: 'nemesis', what: 'postgres', detail: isAny ? '' : 'over' })
   }
 
   #quieten(): void {
