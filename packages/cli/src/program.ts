@@ -8,6 +8,14 @@ export const programCall = Bun.isStandaloneExecutable ? quoted(process.execPath)
 /** The file of this program, where it was when it started; undefined in a clone. */
 export const programFile = Bun.isStandaloneExecutable ? process.execPath : undefined
 
+/**
+ * What starts this program again, also after a new version took the place of its file: then a path would start
+ * the new one.
+ */
+export const ownCommand: readonly string[] = Bun.isStandaloneExecutable
+  ? [process.platform === 'linux' ? '/proc/self/exe' : process.execPath]
+  : [process.execPath, Bun.main]
+
 /** The folder of the built app; undefined in a clone in which it has not been built. */
 export function appFolder(): string | undefined {
   return builtFolder('dist')

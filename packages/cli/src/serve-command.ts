@@ -1,6 +1,6 @@
 // sotto serve: runs a relay in this process until a signal stops it.
 import { type Command, CommandError, type Flags, textFlag, UsageError } from './command.ts'
-import { adminFolder, appFolder, programCall, programFile } from './program.ts'
+import { adminFolder, appFolder, ownCommand, programCall, programFile } from './program.ts'
 import { runSuccessors } from './upgrade/successor.ts'
 
 /** Flags and the relay's settings that they override. */
@@ -34,6 +34,7 @@ renews by itself.`,
       const print = (line: string): void => void process.stdout.write(`${line}\n`)
       const handedOver = await serve(environment, print, programCall, {
         canHandOver: programFile !== undefined,
+        workerCommand: [...ownCommand, 'serve'],
       })
       if (!handedOver || programFile === undefined) return 0
       // A relay that is just starting or stopping may not answer.

@@ -41,3 +41,19 @@ test('serve uses the port and folder of its flags and stops cleanly; a second re
   first.kill('SIGTERM')
   expect(await first.exited).toBe(0)
 }, 120_000)
+
+test('workers that cannot start say why once', async () => {
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0', '--data-dir', join(root, 'c')], {
+    // Nothing listens on port 1.
+    env: {
+      PATH: process.env.PATH ?? '',
+      WORKERS: '2',
+      DATABASE_URL: 'postgres://127.0.0.1:1/none',
+      LOG_LEVEL: 'warn',
+    },
+    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' },
+  })
+  const errors = await new Response(child.stderr).text()
+  expect(errors).toMatch(/^sotto: DATABASE_URL names a PostgreSQL that cannot be used: .*\n$/)
+  expect(await child.exited).toBe(1)
+}, 120_000)

@@ -29,6 +29,7 @@ import { type SpaceConfig, spaceConfigOf, spaceSettings } from './operations/spa
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { paymentSettings } from './payments/payment-settings.ts'
 import { type PushConfig, pushConfigOf, pushSettings } from './push/push-config.ts'
+import { workerSettings, workersOf } from './workers/workers.ts'
 
 /** A setting is invalid. The message names it, its value and the valid values. */
 export class ConfigError extends Error {
@@ -49,6 +50,8 @@ export interface Config {
   readonly databaseConnections: number
   /** The servers that nodes notify each other through; undefined if they use the database. */
   readonly nats: NatsServers | undefined
+  /** How many processes serve the port. */
+  readonly workers: number
   /** The folder of the web app; undefined if the relay serves none. */
   readonly appDir: string | undefined
   /** The folder of the admin page; undefined if the relay has none. */
@@ -104,6 +107,7 @@ export const settings = {
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
   DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
   ...natsSettings,
+  ...workerSettings,
   APP_DIR: {
     default: 'off',
     means:
@@ -203,6 +207,7 @@ export function readConfig(environment: Environment): Config {
   const url = publicUrl(text('PUBLIC_URL'))
   const isUnboundAllowed = oneOf('UNBOUND_LOGIN', text('UNBOUND_LOGIN'), ['refuse', 'allow']) === 'allow'
   const inForce = readLimits(environment)
+  const certificates = checked(() => certificateConfigOf(text, url))
   const checkedRates = (): Record<RateName, RateInForce> => {
     const read = readRates(environment)
     checkPowRate(read.pow, inForce)
@@ -212,13 +217,19 @@ export function readConfig(environment: Environment): Config {
     port: whole('PORT', 0, 65_535),
     host: text('HOST'),
     publicUrl: url,
-    certificates: checked(() => certificateConfigOf(text, url)),
+    certificates,
     loginHost: loginHost(url, { host: text('HOST'), isUnboundAllowed }),
     admission: checked(() => admissionConfigOf(text)),
     dataDir: text('DATA_DIR'),
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
     nats: checked(() => natsServersOf(text)),
+    workers: checked(() =>
+      workersOf(text('WORKERS'), {
+        hasDatabase: text('DATABASE_URL') !== '',
+        hasAcme: certificates.acme !== undefined,
+      }),
+    ),
     appDir: text('APP_DIR') === 'off' ? undefined : text('APP_DIR'),
     adminDir: text('ADMIN_DIR') === 'off' ? undefined : text('ADMIN_DIR'),
     corsOrigins: corsOrigins(text('CORS_ORIGINS')),

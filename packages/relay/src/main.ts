@@ -8,9 +8,11 @@ import { publicAddress } from './operations/public-url.ts'
 import { systemRandom } from './operations/random.ts'
 import { describePayments } from './payments/payments.ts'
 import { startRelay } from './relay.ts'
+import { serveWorkers } from './serve-workers.ts'
 import { explain, StartError } from './start-error.ts'
 import { Succession } from './succession/succession.ts'
 import { version } from './version.ts'
+import { type WorkerRole, workerRoleOf } from './workers/workers.ts'
 
 export type { KeyLine } from './accounts/operator-keys.ts'
 export type { InviteLine, MadeInvite } from './admission/admission.ts'
@@ -50,6 +52,7 @@ export interface HandedOver {
  * @param print prints the lines for the person at the terminal
  * @param call how the person calls the command line, such as `npx sotto`
  * @param options.canHandOver whether the caller starts the program again when this resolves with a value
+ * @param options.workerCommand the program and the arguments that call this function in a new process
  * @returns undefined if a signal stopped it
  * @throws StartError if it cannot start and the operator can fix the cause
  */
@@ -57,26 +60,43 @@ export async function serve(
   environment: Readonly<Record<string, string | undefined>>,
   print: (line: string) => void,
   call: string,
-  options: { readonly canHandOver: boolean } = { canHandOver: false },
+  options: { readonly canHandOver: boolean; readonly workerCommand: readonly string[] },
 ): Promise<HandedOver | undefined> {
   const config = read(environment)
-  const log = createLog(config.logLevel)
-  for (const { name, nearest } of unknownSettings(environment))
+  const role = workerRoleOf(environment)
+  const log = createLog(config.logLevel, role?.number)
+  const isOnlyOrFirst = (role?.number ?? 1) === 1
+  for (const { name, nearest } of role ? [] : unknownSettings(environment))
     log.warn('setting_unknown', {
       setting: name,
       reason: `there is no such setting; the nearest one is ${nearest}`,
     })
-  const signalled = untilSignal() // Begins before the start, so that a signal during the start is not lost.
+  const signalled = untilStopped(role) // Begins before the start, so that a signal during the start is not lost.
   const ended = new AbortController()
   void signalled.then(() => ended.abort())
   const { signal } = ended
   const seconds = { readySeconds: config.upgradeSeconds, stopSeconds: STEPS * config.drainSeconds }
-  const succession = new Succession({ ...options, ...seconds })
+  const succession = new Succession({ canHandOver: options.canHandOver && !role, ...seconds })
+  const makeRoom = (): HandedOver | undefined => {
+    log.info('stopped')
+    return signal.aborted ? undefined : { ...seconds, log }
+  }
+  if (config.workers > 1 && !role) {
+    const { workerCommand: command } = options
+    const parts = { config, environment, command, print, log, succession, stopSeconds: seconds.stopSeconds }
+    await serveWorkers({ ...parts, stopped: signalled })
+    return makeRoom()
+  }
+  const lines: string[] = []
+  const say = role ? (line: string): void => void lines.push(line) : print
   const started = { clock: systemClock, randomBytes: systemRandom, log, signal, succession }
-  if (config.certificates.acme) print(`Certificate: for ${config.certificates.acme.host} by ACME`)
-  const relay = await startRelay(config, started).catch((error) => {
+  if (config.certificates.acme) say(`Certificate: for ${config.certificates.acme.host} by ACME`)
+  const relay = await startRelay(config, { ...started, worker: role?.number }).catch((error) => {
     if (signal.aborted && isAbort(error)) return undefined
-    throw explain(error, config)
+    const explained = explain(error, config)
+    if (!role || !(explained instanceof StartError)) throw explained
+    role.tell({ kind: 'refused', reason: explained.message })
+    return undefined
   })
   if (!relay) {
     log.info('stopped')
@@ -84,32 +104,33 @@ export async function serve(
   }
   const url = `${config.certificates.files || config.certificates.acme ? 'https' : 'http'}://${hostInUrl(config.host)}:${relay.port}`
   log.info('started', { url, version })
-  if (!config.rates) log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
-  if (config.loginHost === 'any')
+  if (!config.rates && isOnlyOrFirst)
+    log.warn('rate_limits_off', { setting: 'RATE_LIMITS', reason: 'every rate is lifted' })
+  if (config.loginHost === 'any' && isOnlyOrFirst)
     log.warn('login_unbound', { setting: 'UNBOUND_LOGIN', reason: 'a false relay can pass logins on' })
-  print(`Sotto ${version} listens on ${url}`)
-  print(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
-  print(describeMedia(config.media, config.dataDir))
-  print(describePayments(config.payments))
-  print(describeLogins(config))
+  say(`Sotto ${version} listens on ${url}`)
+  say(config.databaseUrl ? 'Data: PostgreSQL' : `Data: ${config.dataDir} (SQLite)`)
+  say(describeMedia(config.media, config.dataDir))
+  say(describePayments(config.payments))
+  say(describeLogins(config))
   const { registration } = config.admission
   if (registration !== 'open')
-    print(
+    say(
       `Registration: ${registration === 'invite' ? `by invite; make one with  ${call} invites make` : 'closed'}`,
     )
   if (config.appDir !== undefined)
-    print(`App: open ${config.publicUrl ? publicAddress(config.publicUrl) : url} in a browser`)
+    say(`App: open ${config.publicUrl ? publicAddress(config.publicUrl) : url} in a browser`)
   const flag = config.publicUrl
     ? ` --relay ${publicAddress(config.publicUrl)}`
     : relay.port === 8080
       ? ''
       : ` --relay ${url}`
-  print(`Next: open a second terminal here and run  ${call} chat${flag}`)
+  say(`Next: open a second terminal here and run  ${call} chat${flag}`)
+  role?.tell({ kind: 'ready', lines })
 
   log.info('stopping', { reason: await Promise.race([signalled, succession.handedOver]) })
   await relay.stop({ untilClosed: !signal.aborted })
-  log.info('stopped')
-  return signal.aborted ? undefined : { ...seconds, log }
+  return makeRoom()
 }
 
 /** More steps than a relay takes to stop, each of which lasts DRAIN_SECONDS at most. */
@@ -130,8 +151,9 @@ function describeLogins({ publicUrl, loginHost }: Config): string {
     : 'Logins: only from this machine (PUBLIC_URL says where others reach the relay)'
 }
 
-function untilSignal(): Promise<string> {
+function untilStopped(role: WorkerRole | undefined): Promise<string> {
   return new Promise((resolve) => {
+    void role?.orphaned.then(resolve)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal))
   })
 }

@@ -76,6 +76,8 @@ interface Parts {
   readonly signal?: AbortSignal
   /** Lets the operator replace the process by a new version. */
   readonly succession?: Succession
+  /** The number of this process if several serve the port. */
+  readonly worker?: number | undefined
 }
 
 /** Starts a relay. @throws if the store or the port is not available */
@@ -83,7 +85,10 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
   const metrics = new RelayMetrics(parts)
   const opened = new AsyncDisposableStack()
   try {
-    const metricsPort = config.metrics && startMetricsPort(config.metrics, metrics.all)
+    // The metrics of workers are read together.
+    const isMeasuredAlone = parts.worker === undefined
+    const metricsPort =
+      isMeasuredAlone && config.metrics ? startMetricsPort(config.metrics, metrics.all) : undefined
     opened.defer(() => metricsPort?.stop())
     const storage = await openStorage(config)
     opened.defer(() => storage.close())
@@ -116,7 +121,8 @@ async function startOn(
   const startedAt = clock.monotonic()
   const folders = foldersOf(config)
   const challenges = new Map<string, string>()
-  const plainPort = openPlainPort(config, challenges)
+  const sharesPort = parts.worker !== undefined
+  const plainPort = openPlainPort(config, { challenges, sharesPort })
   opened.defer(() => plainPort?.stop())
   const certificates = await openCertificates(config.certificates, {
     ...{ clock, randomBytes, log, challenges },
@@ -217,6 +223,7 @@ async function startOn(
     isSecure: publicUrl?.protocol === 'https:',
     certificate: certificates?.pair,
     plainPort: config.certificates.httpPort,
+    sharesPort,
     pages: payments.pages,
     app,
     authenticate: (token, endpoint) => authenticate(token, endpoint, { tokens }),
@@ -275,8 +282,9 @@ async function startOn(
   })
   const adminPage = new AdminPage({ ...parts, folder: config.adminDir })
   const operatorSocket = await startOperatorSocket({
-    path: operatorSocketOf(config.dataDir),
+    path: operatorSocketOf(config.dataDir, parts.worker),
     commands: {
+      metrics: () => metrics.all.text(),
       ...createOperatorCommands({
         purgeChannel: (channel) => channels.purges.purge(channel),
         ...{ ...shared, ledger, keyRings, methods, folders, publicUrl, deletion },
@@ -354,10 +362,10 @@ async function startOn(
 
 function openPlainPort(
   { host, publicUrl, certificates: { httpPort } }: Config,
-  challenges: ReadonlyMap<string, string>,
+  parts: { readonly challenges: ReadonlyMap<string, string>; readonly sharesPort: boolean },
 ): OpenPort | undefined {
   if (httpPort === undefined || !publicUrl) return undefined
-  return startPlainPort({ host, port: httpPort, address: publicAddress(publicUrl), challenges })
+  return startPlainPort({ host, port: httpPort, address: publicAddress(publicUrl), ...parts })
 }
 
 /** The origins besides its own that links of this relay name. */

@@ -99,6 +99,7 @@ export class PaymentWorld {
     const refusals = Object.keys(endpoints).map((name) => [name, refuse])
     const listener = startListener({
       certificate: undefined,
+      sharesPort: false,
       ...config,
       metrics: shared.metrics,
       log,

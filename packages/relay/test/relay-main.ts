@@ -39,5 +39,8 @@ process.on('message', (ms) => {
   process.send?.(Date.now())
 })
 
-await serve(process.env, (line) => process.stdout.write(`${line}\n`), 'npx sotto')
+await serve(process.env, (line) => process.stdout.write(`${line}\n`), 'npx sotto', {
+  canHandOver: false,
+  workerCommand: [process.execPath, import.meta.path],
+})
 process.exit(0)

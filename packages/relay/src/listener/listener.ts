@@ -53,6 +53,8 @@ export interface ListenerParts extends RouterParts, AnswerHeaderParts {
   readonly clock: Clock
   readonly port: number
   readonly host: string
+  /** Whether other processes of the relay have the same port. */
+  readonly sharesPort: boolean
   /** The certificate to begin with; undefined if the port speaks no TLS. */
   readonly certificate: CertificatePair | undefined
   /** The port that sends browsers to https; its connections are counted, too. */
@@ -269,6 +271,7 @@ export function startListener(parts: ListenerParts): Listener {
     port: parts.port,
     tls: parts.certificate,
     plainPort: parts.plainPort,
+    sharesPort: parts.sharesPort,
   })
   parts.gateway.attach(servers)
   const unused = new UnusedConnections({

@@ -1,5 +1,4 @@
 // The port of metrics: separate from the port that clients use, so that a proxy never publishes it.
-import type { Metrics } from '../operations/metrics.ts'
 import { type OpenPort, openPort } from './open-port.ts'
 
 const IDLE_SECONDS = 60
@@ -11,7 +10,7 @@ const RULE = 'a port of METRICS_HOST on which this user may listen and nothing e
  */
 export function startMetricsPort(
   { host, port }: { readonly host: string; readonly port: number },
-  metrics: Pick<Metrics, 'text'>,
+  metrics: { text(): Promise<string> },
 ): OpenPort {
   return openPort('METRICS_PORT', RULE, {
     hostname: host,

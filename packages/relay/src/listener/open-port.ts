@@ -10,7 +10,7 @@ export interface OpenPort {
 }
 
 /**
- * Opens a port that no other program may share, and that takes no bodies.
+ * Opens a port that no other program may share unless `options` say so, and that takes no bodies.
  * @param setting the setting that chose the port
  * @param rule what the setting must be, for the error
  * @throws SettingError if the port cannot be had

@@ -15,9 +15,12 @@ const MOST_BODY_BYTES = 64 * 1024
 const IDLE_SECONDS = 60
 const ANSWER_WITHIN_MS = 30_000
 
-/** The path of the operator's socket for a data folder. */
-export function operatorSocketOf(dataDir: string): string {
-  return join(dataDir, 'operator.sock')
+/**
+ * The path of the operator's socket for a data folder.
+ * @param worker the number of a worker, which has a socket of its own
+ */
+export function operatorSocketOf(dataDir: string, worker?: number): string {
+  return join(dataDir, worker === undefined ? 'operator.sock' : `worker-${worker}.sock`)
 }
 
 /**

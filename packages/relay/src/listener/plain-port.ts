@@ -9,6 +9,8 @@ const IDLE_SECONDS = 5
 export interface PlainPortParts {
   readonly host: string
   readonly port: number
+  /** Whether other processes of the relay have the same port. */
+  readonly sharesPort?: boolean
   /** The relay's address for clients, such as `https://relay.example`. */
   readonly address: string
   /** The answers that the ACME server waits for, by token. */
@@ -16,7 +18,7 @@ export interface PlainPortParts {
 }
 
 /** Opens the port. @throws SettingError if it cannot be had */
-export function startPlainPort({ host, port, address, challenges }: PlainPortParts): OpenPort {
+export function startPlainPort({ host, port, sharesPort, address, challenges }: PlainPortParts): OpenPort {
   const answer = (request: Request): Response => {
     // Cut out by hand, because the URL contains the Host header, which may be any text.
     const [, path = '/', query = ''] = /^(?:\w+:\/\/[^/?]*)?([^?]*)(\?.*)?$/s.exec(request.url) ?? []
@@ -34,6 +36,7 @@ export function startPlainPort({ host, port, address, challenges }: PlainPortPar
   return openPort('HTTP_PORT', 'a port on which this user may listen and nothing else does', {
     hostname: host,
     port,
+    reusePort: sharesPort ?? false,
     idleTimeout: IDLE_SECONDS,
     fetch: answer,
   })

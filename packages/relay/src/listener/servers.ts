@@ -28,6 +28,7 @@ export class Servers {
   /** The connections of the port, of all its servers. Undefined if the system offers no way to see them. */
   readonly tcp: TcpConnections | undefined
   readonly #open: (options: ServerOptions) => RelayServer
+  readonly #sharesPort: boolean
   readonly #handoverMs: number
   /** All that have connections, the newest last. */
   readonly #servers = new Set<RelayServer>()
@@ -42,14 +43,21 @@ export class Servers {
       port,
       tls,
       plainPort,
+      sharesPort = false,
       handoverMs = HANDOVER_MS,
-    }: Omit<ServerOptions, 'reusePort'> & { plainPort?: number | undefined; handoverMs?: number },
+    }: Omit<ServerOptions, 'reusePort'> & {
+      plainPort?: number | undefined
+      /** Whether other processes of the relay have the same port. */
+      sharesPort?: boolean
+      handoverMs?: number
+    },
   ) {
     this.#open = open
+    this.#sharesPort = sharesPort
     this.#handoverMs = handoverMs
-    const alone = open({ port, reusePort: false, tls })
-    this.port = alone.port ?? port
-    this.#current = tls ? this.#opened(this.#shared(alone, tls)) : this.#opened(alone)
+    const first = open({ port, reusePort: sharesPort, tls })
+    this.port = first.port ?? port
+    this.#current = this.#opened(tls && !sharesPort ? this.#shared(first, tls) : first)
     this.tcp = openTcpConnections(this.port, plainPort)
   }
 
@@ -59,7 +67,9 @@ export class Servers {
     this.#endFormer()
     const server = this.#current
     this.#current = this.#opened(this.#open({ port: this.port, reusePort: true, tls }))
-    this.tcp?.steerToSecond()
+    // Which one is the second of a port that processes share is not known. Without this, some new connections
+    // get the former certificate until the former server ends.
+    if (!this.#sharesPort) this.tcp?.steerToSecond()
     this.#former = { server, timer: setTimeout(() => this.#endFormer(), this.#handoverMs) }
   }
 

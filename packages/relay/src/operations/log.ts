@@ -32,6 +32,8 @@ export interface LogFields {
   readonly setting?: string
   readonly url?: string
   readonly version?: string
+  /** The number of a process that serves the port with others. */
+  readonly worker?: number
   readonly reason?: string
   /** A bug, or a failure of the relay's own parts, with its stack. Never an error that a client caused. */
   readonly error?: unknown
@@ -47,12 +49,15 @@ export interface Log {
   debug(event: string, fields?: LogFields): void
 }
 
-/** Creates a log that writes JSON lines to standard error. */
-export function createLog(level: LogLevel): Log {
+/**
+ * Creates a log that writes JSON lines to standard error.
+ * @param worker the number that each line has, if several processes serve one port
+ */
+export function createLog(level: LogLevel, worker?: number): Log {
   const logger = pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err },
