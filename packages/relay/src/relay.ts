@@ -11,7 +11,7 @@ import { AdminPage } from './admin/admin-page.ts'
 import { DayFigures } from './admin/day-figures.ts'
 import { Difficulty, memberInviteRoutes, openGate } from './admission/admission.ts'
 import { createCalls } from './calls/calls.ts'
-import { openCertificates } from './certificates/certificates.ts'
+import { AcmeChallenges, openCertificates } from './certificates/certificates.ts'
 import { createChannels } from './channels/channels.ts'
 import { Lease } from './cluster/lease.ts'
 import { openBus } from './cluster/open-bus.ts'
@@ -120,7 +120,7 @@ async function startOn(
   const { limits, publicUrl } = config
   const startedAt = clock.monotonic()
   const folders = foldersOf(config)
-  const challenges = new Map<string, string>()
+  const challenges = new AcmeChallenges({ storage: store, clock })
   const sharesPort = parts.worker !== undefined
   const plainPort = openPlainPort(config, { challenges, sharesPort })
   opened.defer(() => plainPort?.stop())
@@ -362,7 +362,7 @@ async function startOn(
 
 function openPlainPort(
   { host, publicUrl, certificates: { httpPort } }: Config,
-  parts: { readonly challenges: ReadonlyMap<string, string>; readonly sharesPort: boolean },
+  parts: { readonly challenges: AcmeChallenges; readonly sharesPort: boolean },
 ): OpenPort | undefined {
   if (httpPort === undefined || !publicUrl) return undefined
   return startPlainPort({ host, port: httpPort, address: publicAddress(publicUrl), ...parts })

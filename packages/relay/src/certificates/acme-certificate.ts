@@ -18,6 +18,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { SettingError } from '../operations/setting-error.ts'
+import type { AcmeChallenges } from './acme-challenges.ts'
 import { orderCertificate } from './acme-order.ts'
 import { AcmeError } from './acme-requests.ts'
 import { type CertificatePair, checkCertificate, validityOf } from './certificate-pair.ts'
@@ -28,7 +29,7 @@ export interface AcmeParts {
   /** The folder of the account's key and the certificate. Only the relay's user may read it. */
   readonly folder: string
   /** Answers to the server's questions on port 80, by token, while they wait. */
-  readonly challenges: Map<string, string>
+  readonly challenges: AcmeChallenges
   readonly clock: Clock
   readonly randomBytes: RandomBytes
   readonly log: Log

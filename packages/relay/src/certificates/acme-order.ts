@@ -3,6 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { isIP } from 'node:net'
 import * as v from 'valibot'
+import type { AcmeChallenges } from './acme-challenges.ts'
 import { AcmeError, type AcmeRequestParts, AcmeRequests, parsedJson } from './acme-requests.ts'
 import { certificateRequest } from './certificate-request.ts'
 
@@ -13,7 +14,7 @@ export interface OrderParts extends AcmeRequestParts {
   /** The private key of the certificate, on the curve P-256. */
   readonly key: KeyObject
   /** The texts that port 80 answers, by token, while they wait. */
-  readonly challenges: Map<string, string>
+  readonly challenges: AcmeChallenges
 }
 
 /** How long the server may take to check and to sign. */
@@ -78,7 +79,7 @@ async function prove(url: string, requests: AcmeRequests, { challenges, signal }
   if (!challenge?.token || !/^[\w-]{16,256}$/.test(challenge.token))
     throw new AcmeError('the server offers no challenge by HTTP')
   const { token } = challenge
-  challenges.set(token, requests.keyAuthorization(token))
+  await challenges.set(token, requests.keyAuthorization(token))
   try {
     await requests.post(challenge.url, {})
     const proved = await until(read, ({ status }) => status !== 'pending' && status !== 'processing', signal)
@@ -86,7 +87,7 @@ async function prove(url: string, requests: AcmeRequests, { challenges, signal }
     const why = proved.challenges.find((each) => each.error)?.error?.detail ?? proved.status
     throw new AcmeError(`the server could not see that the host is ours: ${why.slice(0, 300)}`)
   } finally {
-    challenges.delete(token)
+    await challenges.delete(token)
   }
 }
 

@@ -4,6 +4,7 @@ import { openCertificateFiles } from './certificate-files.ts'
 import type { CertificateConfig } from './certificate-settings.ts'
 import type { CertificateSource } from './certificate-source.ts'
 
+export { AcmeChallenges } from './acme-challenges.ts'
 export { type CertificatePair, validityOf } from './certificate-pair.ts'
 export {
   type CertificateConfig,

@@ -1,6 +1,7 @@
 // Port 80 of a relay with TLS of its own: sends browsers to https, and answers the ACME server that checks
 // whether the host is ours.
 import { API_BASE } from '@sotto/protocol'
+import type { AcmeChallenges } from '../certificates/certificates.ts'
 import { type OpenPort, openPort } from './open-port.ts'
 
 const CHALLENGES = '/.well-known/acme-challenge/'
@@ -14,17 +15,17 @@ export interface PlainPortParts {
   /** The relay's address for clients, such as `https://relay.example`. */
   readonly address: string
   /** The answers that the ACME server waits for, by token. */
-  readonly challenges: ReadonlyMap<string, string>
+  readonly challenges: Pick<AcmeChallenges, 'find'>
 }
 
 /** Opens the port. @throws SettingError if it cannot be had */
 export function startPlainPort({ host, port, sharesPort, address, challenges }: PlainPortParts): OpenPort {
-  const answer = (request: Request): Response => {
+  const answer = async (request: Request): Promise<Response> => {
     // Cut out by hand, because the URL contains the Host header, which may be any text.
     const [, path = '/', query = ''] = /^(?:\w+:\/\/[^/?]*)?([^?]*)(\?.*)?$/s.exec(request.url) ?? []
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (isRead && path.startsWith(CHALLENGES)) {
-      const text = challenges.get(path.slice(CHALLENGES.length))
+      const text = await challenges.find(path.slice(CHALLENGES.length))
       return new Response(text ?? '', { status: text === undefined ? 404 : 200, headers: HEADERS })
     }
     // A client that sends its token without TLS must fail, so that somebody notices.

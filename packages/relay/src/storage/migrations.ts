@@ -1,4 +1,5 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
+import { acmeChallenges } from './migrations/acme-challenges.ts'
 import { busyTables } from './migrations/busy-tables.ts'
 import { chains } from './migrations/chains.ts'
 import { channelPurges } from './migrations/channel-purges.ts'
@@ -38,7 +39,7 @@ import { unlistedLanes } from './migrations/unlisted-lanes.ts'
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
  * back. They add what older relays do not read and need not write. All others have no way back.
  */
-const additive: ReadonlySet<Migration> = new Set([longHolds, leases, connections, busyTables])
+const additive: ReadonlySet<Migration> = new Set([longHolds, leases, connections, busyTables, acmeChallenges])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   leases,
   connections,
   busyTables,
+  acmeChallenges,
 ]
 
 /** The schema of this relay: how many migrations its store has. */
