@@ -175,6 +175,15 @@ describe('HTTP', () => {
   })
 })
 
+test('the log does not say that for a proxy that asks whether the relay is ready', async () => {
+  const relay = await startRelay({ env: { TRUST_PROXY: '1' } })
+  for (const path of ['/ready', '/health']) expect((await fetch(`${relay.url}${path}`)).status).toBe(200)
+  await relay.kill('SIGTERM')
+  const log = relay.errors()
+  await relay.stop()
+  expect(log).not.toContain('client_address_missing')
+})
+
 describe('long replies', () => {
   const relay = useRelay({ RATE_LIMITS: 'on', RATE_LONG_REPLY: '1000/3600' })
 

@@ -155,7 +155,10 @@ export function startListener(parts: ListenerParts): Listener {
     const { address: peer, port } = server.requestIP(request) ?? { address: '', port: 0 }
     const forwarded = request.headers.get('x-forwarded-for')
     return {
-      address: clientAddress(peer, forwarded, parts.trustedProxies, warnOfProxy),
+      address: clientAddress(peer, forwarded, parts.trustedProxies, () => {
+        // A proxy asks for these by itself.
+        if (!/\/(?:ready|health)$/.test(request.url)) warnOfProxy()
+      }),
       key: connectionKey(peer, port),
     }
   }
