@@ -22,6 +22,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'INTERNAL',
   'SHUTTING_DOWN',
+  'STORE_UNAVAILABLE',
 ]
 const ACCOUNT_ERRORS: readonly ErrorCode[] = ['UNAUTHENTICATED', 'TOKEN_DEAD']
 

@@ -72,7 +72,7 @@ const registry = {
   after: {
     409: ['MAILBOX_FULL'],
     429: ['RATE_LIMITED'],
-    503: ['TOO_MANY_CONNECTIONS'],
+    503: ['TOO_MANY_CONNECTIONS', 'STORE_UNAVAILABLE'],
     507: ['RELAY_FULL'],
   },
   login: {
@@ -170,6 +170,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   MEDIA_UNAVAILABLE: 'The relay cannot reach its blob store, or has no space left.',
   RELAY_FULL:
     'The relay’s disk is almost full, so it stored nothing of this. Keep it and try again after the time that `Retry-After`, or `retry_after_ms` in a frame, gives; only the relay’s operator can make room.',
+  STORE_UNAVAILABLE:
+    'The relay’s database does not answer, or answers too slowly, so the relay did nothing of this. Try again after the time that `Retry-After` gives.',
   TOO_MANY_CONNECTIONS: 'The relay has no connection left; `Retry-After` says when to try again.',
   SHUTTING_DOWN: 'The relay is stopping and accepts no new work.',
 }

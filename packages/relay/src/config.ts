@@ -105,7 +105,10 @@ export const settings = {
   ...admissionSettings,
   DATA_DIR: { default: './data', means: 'folder of the embedded database' },
   DATABASE_URL: { default: '', means: 'postgres://… to use PostgreSQL instead of the embedded database' },
-  DATABASE_CONNECTIONS: { default: '10', means: 'connections to PostgreSQL, 2 to 200' },
+  DATABASE_CONNECTIONS: {
+    default: '10',
+    means: 'connections to PostgreSQL, 2 to 200; up to three more are for nodes and checks',
+  },
   ...natsSettings,
   ...workerSettings,
   APP_DIR: {

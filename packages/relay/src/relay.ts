@@ -35,6 +35,7 @@ import { reportRoutes } from './moderation/moderation.ts'
 import { bareHost } from './operations/bare-host.ts'
 import type { Clock } from './operations/clock.ts'
 import { ClockTrust } from './operations/clock-trust.ts'
+import { logDatabase, withoutDatabaseAway } from './operations/database-log.ts'
 import { readDescriptorLimit } from './operations/descriptors.ts'
 import { DiskSpace } from './operations/disk-space.ts'
 import { DurabilityCheck } from './operations/durability-check.ts'
@@ -93,7 +94,8 @@ export async function startRelay(config: Config, parts: Parts): Promise<Relay> {
     const storage = await openStorage(config)
     opened.defer(() => storage.close())
     const tail = new LogTail(parts)
-    const log = tail.kept(metrics.counted(parts.log), config.logLevel)
+    const log = withoutDatabaseAway(tail.kept(metrics.counted(parts.log), config.logLevel))
+    logDatabase(storage, { ...parts, log })
     const relay = await startOn(storage, config, { ...parts, log, metrics, tail, opened })
     const stop: Relay['stop'] = async (options) => {
       await metricsPort?.stop()

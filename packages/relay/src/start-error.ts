@@ -4,6 +4,7 @@ import { SQL } from 'bun'
 import type { Config } from './config.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { StoreCopied } from './storage/copy-mark.ts'
+import { isDatabaseAway } from './storage/database-errors.ts'
 import { StorageTooNew } from './storage/migrate.ts'
 import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { StorageInUse } from './storage/sqlite.ts'
@@ -20,7 +21,8 @@ export function explain(error: unknown, config: Config): unknown {
   return reason === undefined ? error : new StartError(reason)
 }
 
-function reasonOf(error: unknown, config: Config): string | undefined {
+function reasonOf(failure: unknown, config: Config): string | undefined {
+  const error = isDatabaseAway(failure) && failure instanceof Error ? failure.cause : failure
   if ([StorageInUse, StorageTooNew, StorageUnsafe, StoreCopied].some((known) => error instanceof known))
     return messageOf(error)
   if (error instanceof SettingError) return error.message

@@ -1,4 +1,5 @@
 // What `sotto doctor` finds: one line for each thing that it looked at.
+import { isDatabaseAway } from '../storage/database-errors.ts'
 
 /** What is looked at. */
 export type CheckName =
@@ -42,7 +43,8 @@ export function findingsOf(check: CheckName): Findings {
 }
 
 /** The message of anything that was thrown. */
-export function reasonOf(error: unknown): string {
+export function reasonOf(failure: unknown): string {
+  const error = isDatabaseAway(failure) && failure instanceof Error ? failure.cause : failure
   const text = error instanceof Error ? error.message : String(error)
   return text || 'no reason was given'
 }

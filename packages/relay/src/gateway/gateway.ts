@@ -316,8 +316,8 @@ export class Gateway {
       conv_id: 'conv_id' in frame ? frame.conv_id : undefined,
       call_id: 'call_id' in frame ? frame.call_id : undefined,
     }
-    const known = error instanceof ProtocolError ? error : new ProtocolError('INTERNAL')
-    if (known !== error)
+    const known = error instanceof ProtocolError ? frameRefusalOf(error) : new ProtocolError('INTERNAL')
+    if (!(error instanceof ProtocolError))
       this.#parts.log.error('frame_failed', { error, frame: frame.type, account: connection.account })
     this.#parts.metrics.errors.count(known.code)
     connection.send(encodeFrame(errorFrame(known, names)))
@@ -347,4 +347,9 @@ export class Gateway {
     }
     return rates
   }
+}
+
+// Clients that know no `STORE_UNAVAILABLE` would give up a message after a few of them.
+function frameRefusalOf(error: ProtocolError): ProtocolError {
+  return error.code === 'STORE_UNAVAILABLE' ? new ProtocolError('INTERNAL', error.details) : error
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../operations/clock.ts'
 import { frameRefused, type RoomForMessages } from '../operations/disk-space.ts'
 import type { Log } from '../operations/log.ts'
 import type { RelayMetrics } from '../operations/relay-metrics.ts'
+import { isDatabaseAway } from '../storage/database-errors.ts'
 import { isDiskFull } from '../storage/storage.ts'
 import { Batch, type Operation, type Outcome } from './batch.ts'
 import type { BatchStore } from './batch-store.ts'
@@ -129,10 +130,12 @@ export class GroupCommit {
     } catch (error) {
       this.#metrics.commitsFailed.count()
       const isFull = isDiskFull(error)
-      // The log says once that the disk is full, and not with every batch.
-      if (!isFull) this.#log.error('commit_failed', { error, count: group.length })
+      const isAway = isDatabaseAway(error)
+      // The log says once that the disk is full or the database away, and not with every batch.
+      if (!isFull && !isAway) this.#log.error('commit_failed', { error, count: group.length })
       this.#hasUnknownOutcome ||= !isFull
-      for (const { reject } of group) reject(isFull ? frameRefused() : new ProtocolError('INTERNAL'))
+      const refusal = isFull ? frameRefused() : isAway ? error : new ProtocolError('INTERNAL')
+      for (const { reject } of group) reject(refusal)
     }
   }
 

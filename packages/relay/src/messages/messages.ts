@@ -70,7 +70,7 @@ export function createMessages(parts: {
 /** The batch store for the engine in use. */
 export function createBatchStore(storage: Storage): BatchStore {
   const { engine } = storage
-  return engine.dialect === 'sqlite' ? createSqliteBatchStore(engine) : createPostgresBatchStore(storage)
+  return engine.dialect === 'sqlite' ? createSqliteBatchStore(engine) : createPostgresBatchStore(engine)
 }
 
 function messageRoutes(storage: Storage): Handlers<'activeConversations'> {

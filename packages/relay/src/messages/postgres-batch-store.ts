@@ -1,16 +1,16 @@
 // Commits batches on PostgreSQL, with a fixed number of statements per batch, no matter how many frames it has.
-import { isUniqueViolation, type Storage } from '../storage/storage.ts'
+import { isUniqueViolation, type PostgresEngine } from '../storage/storage.ts'
 import type { Batch } from './batch.ts'
 import { type BatchStore, keysOf } from './batch-store.ts'
 import { readRows } from './postgres-batch-rows.ts'
 import { write } from './postgres-batch-writes.ts'
 
-export function createPostgresBatchStore(storage: Storage): BatchStore {
+export function createPostgresBatchStore(engine: PostgresEngine): BatchStore {
   return {
     commit: async (operations, work) => {
       const keys = keysOf(operations)
       const attempt = (): Promise<Batch> =>
-        storage.transaction(async (sql) => {
+        engine.commitMessages(async (sql) => {
           const rows = await readRows(sql, keys)
           const batch = work(rows)
           await write(sql, rows, batch.writes())

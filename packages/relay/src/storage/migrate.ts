@@ -45,6 +45,10 @@ export async function migrate(storage: Storage, purpose: Purpose = 'work'): Prom
 
 /** Keeps others from changing the schema of a PostgreSQL until the transaction ends. */
 export async function lockSchema(sql: Sql): Promise<void> {
+  // Changing the schema, copying a store, and waiting for another node that does so, may take long.
+  await sql`SET LOCAL statement_timeout = 0`
+  await sql`SET LOCAL lock_timeout = 0`
+  await sql`SET LOCAL idle_in_transaction_session_timeout = 0`
   await sql`SELECT pg_advisory_xact_lock(7305803)`
 }
 

@@ -1,6 +1,7 @@
 // The store on PostgreSQL (DATABASE_URL): a pool of connections to a database that any number of nodes share.
 import { SQL } from 'bun'
 import { migrate } from './migrate.ts'
+import { PostgresConnections } from './postgres-connections.ts'
 import { checkCommitsAreSynced, findUnsafeSetting } from './postgres-settings.ts'
 import type { Sql, Storage } from './storage.ts'
 
@@ -10,10 +11,12 @@ import type { Sql, Storage } from './storage.ts'
  * if it has half a copy
  */
 export async function openPostgres(url: string, options: { connections: number }): Promise<Storage> {
-  const storage = openPostgresBeside(url, options)
+  const connections = new PostgresConnections(url, options)
+  const storage = storageOn(connections)
   try {
     await checkCommitsAreSynced(storage.sql)
     await migrate(storage)
+    connections.watch()
   } catch (error) {
     await storage.close()
     throw error
@@ -23,42 +26,53 @@ export async function openPostgres(url: string, options: { connections: number }
 
 /** Opens the store at `url` as it is: without checks and without migrations. */
 export function openPostgresBeside(url: string, options: { connections: number }): Storage {
-  // 64-bit integers arrive as BigInt, not as text, so that tagOf can distinguish them from digits in a text
-  // column.
-  const pool = new SQL({
-    url,
-    adapter: 'postgres',
-    max: options.connections,
-    bigint: true,
-    // Sent when a connection opens. It overrides what the server, the database, the role or the URL says.
-    connection: { synchronous_commit: 'on' },
-  })
-  const storage: Storage = {
-    sql: tagOf(pool),
-    transaction: (work) => withRetries(() => pool.begin((connection) => work(tagOf(connection)))),
-    unsyncedTransaction: (work) =>
-      withRetries(() =>
+  return storageOn(new PostgresConnections(url, options))
+}
+
+function storageOn(connections: PostgresConnections): Storage {
+  const begin = <T>(
+    kind: 'transaction' | 'messages',
+    work: (sql: Sql) => Promise<T>,
+    isSynced = true,
+  ): Promise<T> =>
+    withRetries(() =>
+      connections.run(kind, (pool, heard) =>
         pool.begin(async (connection) => {
-          await connection`SET LOCAL synchronous_commit TO OFF`
-          return await work(tagOf(connection))
+          heard()
+          if (!isSynced) await connection`SET LOCAL synchronous_commit TO OFF`
+          return await work(tagOf(connection, heard))
         }),
       ),
-    engine: { dialect: 'postgres', findUnsafeSetting: () => findUnsafeSetting(storage.sql) },
+    )
+  const storage: Storage = {
+    sql: (strings, ...values) => connections.run('read', (pool) => tagOf(pool)(strings, ...values)),
+    transaction: (work) => begin('transaction', work),
+    unsyncedTransaction: (work) => begin('transaction', work, false),
+    engine: {
+      dialect: 'postgres',
+      commitMessages: (work) => begin('messages', work),
+      follow: (follower) => {
+        connections.follower = follower
+      },
+      findUnsafeSetting: () => findUnsafeSetting(storage.sql),
+    },
     size: async () => {
       const [row] = await storage.sql<{ bytes: number }>`SELECT pg_database_size(current_database()) AS bytes`
       return { bytes: row?.bytes ?? 0, reusableBytes: 0 }
     },
     ping: async () => {
-      await pool`SELECT 1`
+      await storage.sql`SELECT 1`
     },
-    close: () => pool.close(),
+    close: () => connections.close(),
   }
   return storage
 }
 
-function tagOf(connection: SQL): Sql {
+/** @param heard called whenever the database has answered */
+function tagOf(connection: SQL, heard: () => void = () => undefined): Sql {
   return async <Row extends object>(strings: TemplateStringsArray, ...values: Parameters<Sql>[1][]) => {
     const rows: Row[] = await connection(strings, ...values)
+    heard()
     for (const row of rows) numbersFromBigInts(row)
     return rows
   }

@@ -74,8 +74,21 @@ export interface SqliteEngine {
 /** PostgreSQL, shared by any number of nodes. */
 export interface PostgresEngine {
   readonly dialect: 'postgres'
+  /** A transaction that waits for no other work of this node: it has a connection of its own. */
+  commitMessages<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Tells from now on whether the database can be used. */
+  follow(follower: DatabaseFollower): void
   /** Reads the server's settings. @returns the worst wrong one; undefined if there is none */
   findUnsafeSetting(): Promise<UnsafeSetting | undefined>
+}
+
+/** What learns whether PostgreSQL can be used. */
+export interface DatabaseFollower {
+  /** It does not answer, or takes no writes. Until `back`, all work is refused. */
+  away(reason: string): void
+  back(): void
+  /** It answers, but some work was refused. */
+  refused(reason: string): void
 }
 
 /** A setting of a PostgreSQL server that can lose what was committed. */

@@ -1,0 +1,116 @@
+// What the relay asks of the sessions of PostgreSQL, and what it does when there are too few, or when they are
+// slow.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { SQL } from 'bun'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { eventually } from '../../test/payment-watch.ts'
+import { type OwnPostgresServer, startOwnPostgres } from '../../test/postgres-server.ts'
+import { startTcpProxy } from '../../test/tcp-proxy.ts'
+import { DatabaseUnavailable } from './database-errors.ts'
+import { openPostgres } from './postgres.ts'
+import type { Storage } from './storage.ts'
+
+setDefaultTimeout(240_000)
+
+let server: OwnPostgresServer
+let url: string
+let storage: Storage
+
+beforeAll(async () => {
+  server = await startOwnPostgres()
+  url = await server.createDatabase()
+  storage = await openPostgres(url, { connections: 3 })
+})
+afterAll(async () => {
+  await storage.close()
+  await server.stop()
+})
+
+function engineOf({ engine }: Storage) {
+  if (engine.dialect !== 'postgres') throw new Error('not PostgreSQL')
+  return engine
+}
+
+test('every session ends statements, waiting for locks and silent transactions after a while', async () => {
+  const settings = ({ sql }: Pick<Storage, 'sql'>) => sql<{ name: string; setting: string }>`
+    SELECT name, setting FROM pg_settings WHERE source = 'client'
+      AND (name LIKE '%timeout' OR name LIKE 'tcp_keepalives%' OR name = 'client_connection_check_interval')
+    ORDER BY name`
+  const expected = [
+    { name: 'client_connection_check_interval', setting: '5000' },
+    { name: 'idle_in_transaction_session_timeout', setting: '10000' },
+    { name: 'lock_timeout', setting: '20000' },
+    { name: 'statement_timeout', setting: '30000' },
+    { name: 'tcp_keepalives_count', setting: '3' },
+    { name: 'tcp_keepalives_idle', setting: '10' },
+    { name: 'tcp_keepalives_interval', setting: '5' },
+    { name: 'tcp_user_timeout', setting: '20000' },
+  ]
+  expect(await settings(storage)).toEqual(expected)
+  expect(await engineOf(storage).commitMessages((sql) => settings({ sql }))).toEqual(expected)
+})
+
+test('messages are committed while requests use all other connections', async () => {
+  const slow = [1, 2, 3, 4].map(() => storage.sql`SELECT pg_sleep(1) AS slept`)
+  let isSlow = true
+  void Promise.all(slow).then(() => {
+    isSlow = false
+  })
+  await engineOf(storage).commitMessages((sql) => sql`SELECT 1`)
+  expect(isSlow).toBe(true)
+  await Promise.all(slow)
+})
+
+test('work beyond what may wait is refused at once, and the rest is done', async () => {
+  const refusals: string[] = []
+  const fail = (): never => {
+    throw new Error('the database was there')
+  }
+  engineOf(storage).follow({ away: fail, back: fail, refused: (reason) => refusals.push(reason) })
+  const waiting = Array.from({ length: 600 }, () => storage.sql`SELECT pg_sleep(0.001) AS slept`)
+  expect(await failureOf(storage.sql`SELECT 1`)).toBeInstanceOf(DatabaseUnavailable)
+  expect(await failureOf(storage.transaction((sql) => sql`SELECT 1`))).toBeInstanceOf(DatabaseUnavailable)
+  await Promise.all(waiting)
+  expect(refusals).toEqual(Array(2).fill('more than 600 queries and transactions wait for it'))
+  expect(await storage.sql<{ one: number }>`SELECT 1 AS one`).toEqual([{ one: 1 }])
+})
+
+test('a server without a connection left is a refusal, until it has one', async () => {
+  const others = new SQL(server.url, { max: 100 })
+  const admin = new SQL(server.url, { max: 1 })
+  await admin`SELECT 1`
+  const fresh = await openPostgres(url, { connections: 2 })
+  await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'sotto'`
+  // They take what is left, and the rest of them is refused.
+  await Promise.allSettled(Array.from({ length: 100 }, () => others`SELECT pg_sleep(0.5)`))
+  await eventually(async () =>
+    expect(await failureOf(fresh.transaction((sql) => sql`SELECT 1`))).toBeInstanceOf(DatabaseUnavailable),
+  )
+  await others.close()
+  await eventually(async () =>
+    expect(await fresh.sql<{ one: number }>`SELECT 1 AS one`).toEqual([{ one: 1 }]),
+  )
+  await Promise.all([fresh.close(), admin.close()])
+})
+
+test('a database that answers slowly is used, and one that answers too slowly is away until it is faster', async () => {
+  const network = await startTcpProxy(Number(new URL(url).port))
+  const slow = await openPostgres(url.replace(/:\d+\//, `:${network.port}/`), { connections: 2 })
+  const seen: string[] = []
+  engineOf(slow).follow({
+    away: (reason) => seen.push(reason),
+    back: () => seen.push('back'),
+    refused: (reason) => seen.push(reason),
+  })
+  network.delay(300)
+  expect(await slow.transaction((sql) => sql<{ one: number }>`SELECT 1 AS one`)).toEqual([{ one: 1 }])
+  expect(seen).toEqual([])
+  network.delay(30_000)
+  expect(await failureOf(slow.sql`SELECT 1`)).toBeInstanceOf(DatabaseUnavailable)
+  expect(seen).toEqual(['it does not answer'])
+  network.delay(0)
+  await eventually(() => expect(seen.at(-1)).toBe('back'))
+  expect(await slow.sql<{ one: number }>`SELECT 1 AS one`).toEqual([{ one: 1 }])
+  await slow.close()
+  await network.stop()
+})
