@@ -184,13 +184,14 @@ async function startOn(
   const [{ secret }] = await openRelayKeys(storage, 'reserve', parts)
   const reserveRate = new ReserveRate({ ...shared, rates: config.rates, secret })
   const push = createPush({ ...shared, config: config.push, vapidKeys: keyRings.live('vapid') })
+  // An embedded store has one node, whose memory knows which connection is the newest.
+  const epochs = storage.engine.dialect === 'postgres' ? new Epochs(shared) : undefined
   const calls = createCalls({
     ...shared,
     iceServers: config.iceServers,
+    isConnectedElsewhere: epochs && ((account) => epochs.isConnectedElsewhere(account)),
     onOfferWaits: (account) => push.wakeForCall(account),
   })
-  // An embedded store has one node, whose memory knows which connection is the newest.
-  const epochs = storage.engine.dialect === 'postgres' ? new Epochs(shared) : undefined
   const gateway = new Gateway({
     ...shared,
     epochs,

@@ -1,5 +1,6 @@
 // Two relays on one PostgreSQL are one relay: what happens on one reaches the connections of the other at once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { CALL_TYPES, candidate, settled, signal } from './call-frames.ts'
 import { engines } from './engines.ts'
 import { type NatsServer, startNats } from './nats-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
@@ -29,9 +30,14 @@ describe.each(['PostgreSQL', 'NATS'])('two relays that notify each other through
   const urlOf = (index: number): string => nodes[index]?.url ?? ''
 
   /** Connects to another node than the one that the account registered at. */
-  async function connectTo(index: number, account: WireAccount): Promise<WireSocket> {
+  async function openAt(index: number, account: WireAccount): Promise<WireSocket> {
     const url = `${urlOf(index).replace('http', 'ws')}/ws`
-    const socket = await WireSocket.open(`${url}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`)
+    return await WireSocket.open(`${url}?user_uuid=${account.uuid}&ticket=${await account.ticket()}`)
+  }
+
+  /** The same, and reads the backlog. */
+  async function connectTo(index: number, account: WireAccount): Promise<WireSocket> {
+    const socket = await openAt(index, account)
     await socket.untilSynced()
     await socket.synced()
     return socket
@@ -110,8 +116,13 @@ describe.each(['PostgreSQL', 'NATS'])('two relays that notify each other through
 
   test('a device whose node died does not come back once another device has connected', async () => {
     const alice = await wireAccount(urlOf(1))
+    const bob = await wireAccount(urlOf(1))
+    const conv = await befriend(alice, bob)
     const olderToken = alice.token
-    await connectTo(0, alice)
+    const older = await connectTo(0, alice)
+    // A message is stored only after the connection itself is.
+    older.send(message(bob.alias, conv, 'before the node dies'))
+    await older.next('ack')
     await nodes[0]?.kill('SIGKILL')
     await alice.login()
     const newer = await connectTo(1, alice)
@@ -144,6 +155,63 @@ describe.each(['PostgreSQL', 'NATS'])('two relays that notify each other through
     fromAlice.send({ type: 'typing', conv_id: conv, to: bob.alias })
     await fromBob.next('typing')
     expect(fromBob.frames).toEqual([])
+  })
+
+  test('every signal of a call reaches the other node, in both directions', async () => {
+    const { alice, bob, fromAlice, fromBob } = await apart()
+    for (const type of CALL_TYPES) {
+      const [there, back] = [signal(type, [alice, bob]), signal(type, [bob, alice])]
+      fromAlice.send(there)
+      expect(await fromBob.next()).toEqual(there)
+      fromBob.send(back)
+      expect(await fromAlice.next()).toEqual(back)
+    }
+    expect([await fromAlice.untilPong(), await fromBob.untilPong()]).toEqual([[], []])
+  })
+
+  /** Two friends, of whom the caller alone is connected, to the first node. */
+  async function callerAlone() {
+    const alice = await wireAccount(urlOf(0))
+    const bob = await wireAccount(urlOf(0))
+    await befriend(alice, bob)
+    return { alice, bob, pair: [alice, bob] as const, fromAlice: await connectTo(0, alice) }
+  }
+
+  test('an offer waits for a callee that connects to the other node, and comes before its candidates', async () => {
+    const { alice, bob, pair, fromAlice } = await callerAlone()
+    const frames = [signal('call_offer', pair), candidate(1, pair), candidate(2, pair)]
+    for (const frame of frames) fromAlice.send(frame)
+    await settled(fromAlice, alice)
+    // The offer may arrive before the end of the backlog.
+    const fromBob = await openAt(1, bob)
+    const arrived: unknown[] = []
+    while (arrived.length < frames.length) {
+      const frame = await fromBob.next()
+      if (frame.type !== 'sync_end') arrived.push(frame)
+    }
+    expect(arrived).toEqual(frames)
+    fromAlice.send(candidate(3, pair))
+    expect(await fromBob.next('call_ice')).toMatchObject({ n: 3 })
+    // After the answer, no later connection gets the offer.
+    fromBob.send(signal('call_answer', [bob, alice]))
+    await fromAlice.next('call_answer')
+    const again = await connectTo(1, bob)
+    fromAlice.send(candidate(4, pair))
+    expect(await again.next()).toMatchObject({ n: 4 })
+  })
+
+  test('no offer waits after the caller hung up or disconnected', async () => {
+    const { alice, bob, pair, fromAlice } = await callerAlone()
+    fromAlice.send(signal('call_offer', pair, { call_id: 'first' }))
+    fromAlice.send(signal('call_hangup', pair, { call_id: 'first' }))
+    fromAlice.send(signal('call_offer', pair, { call_id: 'second' }))
+    await settled(fromAlice, alice)
+    fromAlice.socket.close()
+    await fromAlice.closed
+    const back = await connectTo(0, alice)
+    const fromBob = await connectTo(1, bob)
+    back.send(signal('call_offer', pair, { call_id: 'third' }))
+    expect(await fromBob.next()).toMatchObject({ call_id: 'third' })
   })
 
   test('a friend request is told at the other node', async () => {

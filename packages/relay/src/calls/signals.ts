@@ -23,6 +23,8 @@ export interface SignalParts {
   readonly bus: Bus
   readonly offers: WaitingOffers
   readonly log: Log
+  /** Whether an account is connected at another node; undefined if there are no others. */
+  readonly isConnectedElsewhere?: ((account: AccountId) => Promise<boolean>) | undefined
   /** Called when an offer waits for an account that is not connected. */
   readonly onOfferWaits?: ((account: AccountId) => void) | undefined
 }
@@ -34,6 +36,15 @@ export class CallSignals {
 
   constructor(parts: SignalParts) {
     this.#parts = parts
+    parts.bus.listen((account, ring, isOwn) => {
+      if (isOwn) return
+      if (ring.kind === 'connected') this.#queueOffersTo(account)
+      if (ring.kind === 'call_over') parts.offers.erase({ caller: account, callee: ring.callee }, ring.callId)
+    })
+    // The callee may have connected to another node without a word that arrived here.
+    parts.bus.listenToLoss(() => {
+      for (const offer of parts.offers.unforwarded()) this.#queueOffer(offer)
+    })
   }
 
   /** The size of an account's signals that are not forwarded yet, in bytes of UTF-8. */
@@ -55,7 +66,7 @@ export class CallSignals {
     checkNamesOnce(text)
     await this.#queue.run(by.account, Buffer.byteLength(text), async () => {
       const { peer, from } = await partiesOf(this.#parts.storage.sql, by.account, frame)
-      this.#forwardToPeer(by, peer, frame, frame.from === undefined ? withFrom(text, from) : text)
+      await this.#forwardToPeer(by, peer, frame, frame.from === undefined ? withFrom(text, from) : text)
     })
   }
 
@@ -66,7 +77,7 @@ export class CallSignals {
     // Another token means another device, so the older device's offers end. The same token means the same
     // client.
     if (older && older.jti !== jti) this.#parts.offers.eraseAllBy(account)
-    for (const offer of this.#parts.offers.waitingFor(account)) this.#queueOffer(offer)
+    this.#queueOffersTo(account)
   }
 
   closed(connection: CallConnection): void {
@@ -79,7 +90,7 @@ export class CallSignals {
     })
   }
 
-  #forwardToPeer(by: CallConnection, peer: AccountId, frame: CallFrame, text: string): void {
+  async #forwardToPeer(by: CallConnection, peer: AccountId, frame: CallFrame, text: string): Promise<void> {
     const { bus, offers, onOfferWaits } = this.#parts
     const caller = by.account
     const { call_id: callId } = frame
@@ -87,10 +98,14 @@ export class CallSignals {
       case 'call_offer': {
         // The caller disconnected during the query, so nobody could receive the answer.
         if (this.#connections.get(caller)?.jti !== by.jti) return
-        const isForwarded = this.#connections.has(peer)
-        // Kept even if the callee is connected: its connection may be half-open or about to be replaced.
-        const isKept = offers.keep({ caller, callee: peer, callId, frame: text, isForwarded })
-        if (isKept && !isForwarded) onOfferWaits?.(peer)
+        // Kept even if the callee is connected: its connection may be half-open or about to be replaced. Kept
+        // before the callee is looked for, so that it cannot connect unseen in between.
+        const offer = offers.keep({ caller, callee: peer, callId, frame: text })
+        const isConnected = await this.#isConnected(peer)
+        if (offer && !offers.has(offer)) return // The caller disconnected meanwhile, or the call ended.
+        if (offer) offer.isForwarded = isConnected
+        if (offer && !isConnected) onOfferWaits?.(peer)
+        if (offer && !isConnected) return // It is forwarded with its candidates when the callee connects.
         break
       }
       case 'call_ice': {
@@ -102,16 +117,30 @@ export class CallSignals {
       }
       case 'call_answer':
       case 'call_reject':
-        offers.erase({ caller: peer, callee: caller }, callId)
+        this.#endOffer(peer, caller, callId)
         break
       case 'call_hangup':
         offers.erase({ caller, callee: peer }, callId)
-        offers.erase({ caller: peer, callee: caller }, callId)
+        this.#endOffer(peer, caller, callId)
         break
       default:
         frame satisfies never
     }
     bus.ring(peer, { kind: 'signal', frame: text })
+  }
+
+  /** Erases an offer, which waits in the memory of the caller's node. */
+  #endOffer(caller: AccountId, callee: AccountId, callId: string): void {
+    this.#parts.offers.erase({ caller, callee }, callId)
+    if (!this.#connections.has(caller)) this.#parts.bus.ring(caller, { kind: 'call_over', callee, callId })
+  }
+
+  async #isConnected(account: AccountId): Promise<boolean> {
+    return this.#connections.has(account) || ((await this.#parts.isConnectedElsewhere?.(account)) ?? false)
+  }
+
+  #queueOffersTo(callee: AccountId): void {
+    for (const offer of this.#parts.offers.waitingFor(callee)) this.#queueOffer(offer)
   }
 
   // Runs in the caller's queue, so that no other signal of the call comes in between.
@@ -130,7 +159,8 @@ export class CallSignals {
     }
     // If the callee connected again in the meantime, that connection has queued the offer too; one of them
     // forwards it.
-    if (!offers.has(offer) || offer.isForwarded || !this.#connections.has(offer.callee)) return
+    const isConnected = await this.#isConnected(offer.callee)
+    if (!offers.has(offer) || offer.isForwarded || !isConnected) return
     for (const frame of offer.frames) bus.ring(offer.callee, { kind: 'signal', frame: UTF8.decode(frame) })
     offer.isForwarded = true
   }

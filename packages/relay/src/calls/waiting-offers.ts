@@ -57,26 +57,26 @@ export class WaitingOffers {
   /**
    * Keeps an offer and erases the pair's previous one. Older offers of the caller and the callee are erased
    * when there are too many.
-   * @returns false if the offer is too large, or there is no room for it
+   * @returns undefined if the offer is too large, or there is no room for it
    */
-  keep(offer: Pair & { callId: string; frame: string; isForwarded: boolean }): boolean {
+  keep(offer: Pair & { callId: string; frame: string }): WaitingOffer | undefined {
     this.eraseExpired()
-    const { caller, callee, callId, isForwarded } = offer
+    const { caller, callee, callId } = offer
     const { offerSeconds, offerBytes, offers } = this.#limits
     this.#erase(this.#byPair.get(keyOf(offer)))
     const frame = UTF8.encode(offer.frame)
-    if (frame.length > offerBytes) return false
+    if (frame.length > offerBytes) return undefined
     for (const others of [this.#byCaller.get(caller), this.#byCallee.get(callee)])
       if (others && others.size >= offers) this.#erase(first(others))
     const bytes = frame.length + FRAME_OVERHEAD_BYTES
-    if (!this.#makeRoom(caller, bytes)) return false
+    if (!this.#makeRoom(caller, bytes)) return undefined
     const until = this.#clock.monotonic() + offerSeconds * 1000
-    const kept: StoredOffer = { caller, callee, callId, frames: [frame], isForwarded, bytes, until }
+    const kept: StoredOffer = { caller, callee, callId, frames: [frame], isForwarded: false, bytes, until }
     this.#byPair.set(keyOf(offer), kept)
     addTo(this.#byCaller, caller, kept)
     addTo(this.#byCallee, callee, kept)
     this.#count(caller, bytes)
-    return true
+    return kept
   }
 
   /** The offer of a pair, if it belongs to this call. */
@@ -108,6 +108,12 @@ export class WaitingOffers {
   waitingFor(callee: AccountId): WaitingOffer[] {
     this.eraseExpired()
     return [...(this.#byCallee.get(callee) ?? [])]
+  }
+
+  /** The offers that were not forwarded yet. */
+  unforwarded(): WaitingOffer[] {
+    this.eraseExpired()
+    return [...this.#byPair.values()].filter((offer) => !offer.isForwarded)
   }
 
   /** Erases the offer of a pair, if it belongs to this call. */

@@ -59,6 +59,8 @@ export type Ring =
    * it.
    */
   | { readonly kind: 'signal'; readonly frame: string }
+  /** The other party ended or answered the account's call, so its offer must not wait any more. */
+  | { readonly kind: 'call_over'; readonly callee: AccountId; readonly callId: string }
   /** What changed of the marks of a conversation, which are stored until they have certainly arrived. */
   | ({ readonly kind: 'receipt' } & ChangedReceipts)
   /** A notice: a frame outside the mailbox's order, which is stored until it has certainly arrived. */

@@ -82,6 +82,7 @@ export class Connections {
       case 'receipt':
       case 'notice':
       case 'topic':
+      case 'call_over':
         return // Features handle these themselves.
       default:
         ring satisfies never
