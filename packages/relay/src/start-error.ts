@@ -4,10 +4,10 @@ import { SQL } from 'bun'
 import type { Config } from './config.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { StoreCopied } from './storage/copy-mark.ts'
-import { isDatabaseAway } from './storage/database-errors.ts'
 import { StorageTooNew } from './storage/migrate.ts'
 import { StorageUnsafe } from './storage/postgres-settings.ts'
 import { StorageInUse } from './storage/sqlite.ts'
+import { isDatabaseAway } from './storage/storage.ts'
 import { VanityRulesError } from './vanity/vanity.ts'
 
 /** The relay cannot start, and its operator can fix the cause. The message tells how. */

@@ -1,5 +1,5 @@
 // What `sotto doctor` finds: one line for each thing that it looked at.
-import { isDatabaseAway } from '../storage/database-errors.ts'
+import { isDatabaseAway } from '../storage/storage.ts'
 
 /** What is looked at. */
 export type CheckName =

@@ -4,8 +4,8 @@
 // table takes longer with each message. A list in a subquery has a length that the planner does not know, so it
 // plans for few keys, and keeps that plan.
 import type { AliasId, ConversationId } from '@sotto/protocol'
-import { integers, texts } from '../storage/postgres-arrays.ts'
 import type { AccountId, Sql } from '../storage/storage.ts'
+import { integers, texts } from '../storage/storage.ts'
 import type { BatchRows, Conversation, Lane, Mailbox, SentId } from './batch-rows.ts'
 import type { BatchKeys } from './batch-store.ts'
 

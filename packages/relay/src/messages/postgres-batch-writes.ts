@@ -1,7 +1,8 @@
 // Writes what a batch changed on PostgreSQL, in one statement. Its parts run on the same snapshot, so no part
 // may change a row that another part changes: a batch never confirms a message that it stores.
-import { integers, texts } from '../storage/postgres-arrays.ts'
+
 import type { Sql } from '../storage/storage.ts'
+import { integers, texts } from '../storage/storage.ts'
 import type { BatchWrites } from './batch.ts'
 import { type BatchRows, type Lane, type LaneChanges, type Mailbox, MESSAGE_KINDS } from './batch-rows.ts'
 

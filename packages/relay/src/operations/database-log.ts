@@ -1,6 +1,7 @@
 // Logs once that the database is away, instead of everything that fails because of that.
-import { isDatabaseAway } from '../storage/database-errors.ts'
+
 import type { Storage } from '../storage/storage.ts'
+import { isDatabaseAway } from '../storage/storage.ts'
 import type { Clock } from './clock.ts'
 import type { Log, LogFields } from './log.ts'
 import { RepeatedWarning } from './repeated-warning.ts'

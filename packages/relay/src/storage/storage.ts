@@ -4,6 +4,8 @@ import { type Database, SQLiteError } from 'bun:sqlite'
 import { SQL } from 'bun'
 import type { SqlValue } from './sql-parts.ts'
 
+export { isDatabaseAway } from './database-errors.ts'
+export { integers, texts } from './postgres-arrays.ts'
 export { list, part, query, type SqlPart, type SqlValue } from './sql-parts.ts'
 
 declare const accountId: unique symbol
