@@ -181,8 +181,8 @@ function withoutDefaultCluster(runAsRoot, install) {
   }
 }
 
-// Debian starts a service when it is installed, and coturn, NATS and Prometheus whenever the machine starts. The
-// tests need only the programs.
+// Debian starts a service when it is installed, and coturn, NATS and Prometheus whenever the machine starts.
+// The tests need only the programs.
 function withoutService(runAsRoot, install) {
   // Debian asks this program before it starts a service. In containers it exists already and always refuses.
   const file = '/usr/sbin/policy-rc.d'

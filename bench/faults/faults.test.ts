@@ -1,5 +1,5 @@
-// Short runs of bench/faults with a fixed seed: the relay keeps its promises under every fault, as one node and
-// as three.
+// Short runs of bench/faults with a fixed seed: the relay keeps its promises under every fault, as one node
+// and as three.
 import { expect, test } from 'bun:test'
 import { allDeeds, type Deed } from './deeds.ts'
 import { runRound } from './round.ts'

@@ -1,5 +1,5 @@
-// One round: a relay of one node or several, its clients and a nemesis for the given time. Then all is quiet, and the history is
-// checked.
+// One round: a relay of one node or several, its clients and a nemesis for the given time. Then all is quiet,
+// and the history is checked.
 import { startRelay } from '@sotto/relay/testing'
 import { check, isComplete } from './checker.ts'
 import { Crowd } from './crowd.ts'

@@ -1,6 +1,6 @@
-// A client of a simulation. It keeps what it sent until that is acknowledged, and for good what it received. It
-// connects again whenever it is cut off, to any node, and does not know of the faults. A person may have a second
-// device, which takes the account over with another token and the same memory.
+// A client of a simulation. It keeps what it sent until that is acknowledged, and for good what it received.
+// It connects again whenever it is cut off, to any node, and does not know of the faults. A person may have a
+// second device, which takes the account over with another token and the same memory.
 
 import { type Frame, type HistoryEvent, recordable } from '../faults/history.ts'
 import type { Random } from '../faults/random.ts'

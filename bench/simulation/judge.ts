@@ -1,4 +1,5 @@
-// Judges a run: the history of all clients by the checker of the fault program, and what is left in the store.
+// Judges a run: the history of all clients by the checker of the fault program, and what is left in the
+// store.
 import { check, isComplete } from '../faults/checker.ts'
 import type { ViolationKind } from '../faults/facts.ts'
 import type { HistoryEvent } from '../faults/history.ts'

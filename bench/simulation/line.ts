@@ -1,4 +1,5 @@
-// A WebSocket of a simulation: both ends, and the line between them. Frames keep their order, as those of TCP do.
+// A WebSocket of a simulation: both ends, and the line between them. Frames keep their order, as those of TCP
+// do.
 import type { ServerWebSocket } from 'bun'
 import type { SocketData } from '../../packages/relay/src/gateway/gateway.ts'
 import type { SimulatedNode } from './node.ts'

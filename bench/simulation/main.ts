@@ -1,5 +1,5 @@
-// `npm run bench -- simulate`: runs N nodes in one process under a seed, whose steps come in an order that the seed
-// chooses, and judges what their clients saw.
+// `npm run bench -- simulate`: runs N nodes in one process under a seed, whose steps come in an order that
+// the seed chooses, and judges what their clients saw.
 import { parseArgs } from 'node:util'
 import { setStage } from './people.ts'
 import { type Cuts, faults, planOf, wordsOf } from './plan.ts'

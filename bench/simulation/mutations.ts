@@ -1,4 +1,5 @@
-// Relays that deliberately break a promise, and that only several nodes show, or that the simulation can show too.
+// Relays that deliberately break a promise, and that only several nodes show, or that the simulation can show
+// too.
 import { mutations as faultMutations, type Patch } from '../faults/mutations.ts'
 
 /** See bench/faults/mutations.ts. */

@@ -1,5 +1,5 @@
-// A node of a simulation: the relay's own gateway, connections, messages, tokens and bus, on a simulated store and
-// network. Channels, calls, payments and media are left out.
+// A node of a simulation: the relay's own gateway, connections, messages, tokens and bus, on a simulated
+// store and network. Channels, calls, payments and media are left out.
 import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { WebSocketHandler } from 'bun'
 import { admit, deadTokenReasonsOf } from '../../packages/relay/src/accounts/admission.ts'

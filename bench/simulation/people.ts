@@ -1,5 +1,5 @@
-// Who takes part in a simulation: accounts that are all friends of each other, prepared once for all runs of a
-// process, with the relay's own SQL.
+// Who takes part in a simulation: accounts that are all friends of each other, prepared once for all runs of
+// a process, with the relay's own SQL.
 import { type AccountUuid, AliasId, type ConversationId, check } from '@sotto/protocol'
 import { addAccount, findAccountByAlias } from '../../packages/relay/src/accounts/accounts.ts'
 import { type LiveKeys, openRelayKeys } from '../../packages/relay/src/accounts/relay-keys.ts'

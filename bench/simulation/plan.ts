@@ -1,5 +1,5 @@
-// What happens in a simulation by its seed: how many nodes and people take part, and which faults strike when.
-// A failing seed is shrunk by leaving parts of its plan out.
+// What happens in a simulation by its seed: how many nodes and people take part, and which faults strike
+// when. A failing seed is shrunk by leaving parts of its plan out.
 import { Random } from '../faults/random.ts'
 import { MOST_PEOPLE } from './people.ts'
 
@@ -46,8 +46,6 @@ export interface Cuts {
   /** The numbers of the faults to keep; all of them if undefined. */
   readonly faults?: readonly number[]
 }
-
-export const MOST_NODES = 3
 
 /** The plan of a seed. */
 export function planOf(seed: number, cuts: Cuts = {}): Plan {

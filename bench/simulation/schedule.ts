@@ -1,6 +1,6 @@
-// The schedule of a simulation: virtual time, and the steps of all nodes, clients and connections in one order.
-// Nothing runs beside it. A step runs until all microtasks that it caused have ended, and then the next one
-// begins, so that a seed always gives the same run.
+// The schedule of a simulation: virtual time, and the steps of all nodes, clients and connections in one
+// order. Nothing runs beside it. A step runs until all microtasks that it caused have ended, and then the
+// next one begins, so that a seed always gives the same run.
 import { drainMicrotasks } from 'bun:jsc'
 
 /** Something that takes steps: a node, a client, the database. */
@@ -119,8 +119,8 @@ export class Schedule {
   }
 
   /**
-   * Runs something with the timers of the process in place of its own. They belong to the owner whose step sets
-   * them. Nothing else of the process runs meanwhile, because the whole simulation is synchronous.
+   * Runs something with the timers of the process in place of its own. They belong to the owner whose step
+   * sets them. Nothing else of the process runs meanwhile, because the whole simulation is synchronous.
    */
   withTimers<T>(run: () => T): T {
     const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis

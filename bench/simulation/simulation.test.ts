@@ -1,5 +1,5 @@
-// A short run of bench/simulation with fixed seeds: three nodes in one process keep the relay's promises, whatever
-// comes late, twice or not at all.
+// A short run of bench/simulation with fixed seeds: three nodes in one process keep the relay's promises,
+// whatever comes late, twice or not at all.
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { patched } from '../faults/mutations.ts'
 import { mutations } from './mutations.ts'

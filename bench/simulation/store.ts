@@ -1,7 +1,7 @@
-// The store of a simulation: the relay's own SQL and migrations on one SQLite in memory, which all nodes share.
-// A query or a transaction is one step of the database, and its answer is a later step of the node. So whole
-// transactions follow one another: what happens between the statements of two transactions of PostgreSQL, and its
-// locks of rows, cannot be seen here.
+// The store of a simulation: the relay's own SQL and migrations on one SQLite in memory, which all nodes
+// share. A query or a transaction is one step of the database, and its answer is a later step of the node. So
+// whole transactions follow one another: what happens between the statements of two transactions of
+// PostgreSQL, and its locks of rows, cannot be seen here.
 
 import { drainMicrotasks } from 'bun:jsc'
 import { Database, type Statement } from 'bun:sqlite'

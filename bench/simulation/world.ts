@@ -1,5 +1,5 @@
-// One run of a simulation: nodes, clients and faults until all people have done what they do. Then every fault
-// ends, everything that is due has to arrive, and the run is judged.
+// One run of a simulation: nodes, clients and faults until all people have done what they do. Then every
+// fault ends, everything that is due has to arrive, and the run is judged.
 import { defaultLimits, type Limits } from '@sotto/protocol'
 import { Tokens } from '../../packages/relay/src/accounts/tokens.ts'
 import type { HistoryEvent } from '../faults/history.ts'

@@ -9,8 +9,8 @@ export const programCall = Bun.isStandaloneExecutable ? quoted(process.execPath)
 export const programFile = Bun.isStandaloneExecutable ? process.execPath : undefined
 
 /**
- * What starts this program again, also after a new version took the place of its file: then a path would start
- * the new one.
+ * What starts this program again, also after a new version took the place of its file: then a path would
+ * start the new one.
  */
 export const ownCommand: readonly string[] = Bun.isStandaloneExecutable
   ? [process.platform === 'linux' ? '/proc/self/exe' : process.execPath]

@@ -1,5 +1,5 @@
-// sotto copy: a relay with everything is moved from SQLite into PostgreSQL, also after kills, and serves the same
-// accounts there; and the wrong calls.
+// sotto copy: a relay with everything is moved from SQLite into PostgreSQL, also after kills, and serves the
+// same accounts there; and the wrong calls.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,9 @@ async function query(url: string, text: string): Promise<unknown> {
   return await database.unsafe(text)
 }
 
-/** Runs `sotto copy` and kills it after this many lines. @returns its lines; all of them if it ended before */
+/**
+ * Runs `sotto copy` and kills it after this many lines. @returns its lines; all of them if it ended before
+ */
 async function killAfter(lines: number, settings: Record<string, string>): Promise<string[]> {
   const child = Bun.spawn([process.execPath, mainFile, 'copy'], {
     ...{ cwd: import.meta.dir, env: { PATH: process.env.PATH ?? '', ...settings } },

@@ -23,7 +23,9 @@ const AccountExport = v.object({
   logged_out_at: OptionalTime,
   /** Null if the account is not suspended. */
   suspension: v.nullable(v.object({ since: Time, ends_at: OptionalTime, reason: Text })),
-  /** The newest WebSocket and how many there were; null in a relay of one process, which does not store it. */
+  /**
+   * The newest WebSocket and how many there were; null in a relay of one process, which does not store it.
+   */
   last_connection: v.nullable(v.object({ number: v.number(), is_open: v.boolean(), token_expires_at: Time })),
   friends: v.array(
     v.object({

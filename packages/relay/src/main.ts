@@ -71,7 +71,8 @@ export async function serve(
       setting: name,
       reason: `there is no such setting; the nearest one is ${nearest}`,
     })
-  const signalled = untilStopped(role) // Begins before the start, so that a signal during the start is not lost.
+  // Begins before the start, so that a signal during the start is not lost.
+  const signalled = untilStopped(role)
   const ended = new AbortController()
   void signalled.then(() => ended.abort())
   const { signal } = ended

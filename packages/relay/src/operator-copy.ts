@@ -16,8 +16,8 @@ import { copyStore, takeBack } from './store-copy/copy-store.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Copies the embedded store into the PostgreSQL of DATABASE_URL, or goes on with a copy that was cut off. Media
- * go into the bucket of the settings, if there is one.
+ * Copies the embedded store into the PostgreSQL of DATABASE_URL, or goes on with a copy that was cut off.
+ * Media go into the bucket of the settings, if there is one.
  * @param how.isMissingSkipped whether blobs that are nowhere are left out
  * @param tell gets the lines of progress
  * @returns the text for the terminal

@@ -1,7 +1,7 @@
-// A node with a lease and nothing else, as a separate process, so that a test can stop it in the middle of its
-// work. It prints `turn` when its turn begins. For each line of its input it writes a row in that turn: it
-// begins a transaction, prints `entered`, reads another line, writes, commits, and prints `written`, or the
-// name of the error.
+// A node with a lease and nothing else, as a separate process, so that a test can stop it in the middle of
+// its work. It prints `turn` when its turn begins. For each line of its input it writes a row in that turn:
+// it begins a transaction, prints `entered`, reads another line, writes, commits, and prints `written`, or
+// the name of the error.
 import { createInterface } from 'node:readline'
 import { Lease } from '../src/cluster/lease.ts'
 import { systemClock } from '../src/operations/clock.ts'

@@ -1,5 +1,5 @@
-// A real PostgreSQL with a data folder of its own, which a test can crash, freeze and copy. It uses a temporary
-// folder and ends with the process.
+// A real PostgreSQL with a data folder of its own, which a test can crash, freeze and copy. It uses a
+// temporary folder and ends with the process.
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'

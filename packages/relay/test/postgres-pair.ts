@@ -12,8 +12,8 @@ export interface PostgresPair {
   /** Creates an empty database on the primary. @returns its name, which is the same on the replica */
   createDatabase(): Promise<string>
   /**
-   * Makes the replica the primary. It waits for no replica until {@link addReplica}. The former primary becomes
-   * `replica` and follows nothing: end it before or after, as the test wants.
+   * Makes the replica the primary. It waits for no replica until {@link addReplica}. The former primary
+   * becomes `replica` and follows nothing: end it before or after, as the test wants.
    */
   promote(): Promise<void>
   /** Ends `replica` and makes another one, a copy of the primary. The primary waits for it from now on. */

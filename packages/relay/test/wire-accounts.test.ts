@@ -12,8 +12,8 @@ for (const engine of engines) {
     const relay = useRelayOn(engine)
 
     /**
-     * Opens a challenge. A challenge stays open for the client's address until it is used, so a test uses its own
-     * challenges and never one that another test opened.
+     * Opens a challenge. A challenge stays open for the client's address until it is used, so a test uses its
+     * own challenges and never one that another test opened.
      */
     async function openChallenge(url: string): Promise<{ challenge_string: string; difficulty: number }> {
       return (await call(`${url}/api/v1/pow/challenge`, { method: 'POST' })).body

@@ -1,6 +1,6 @@
 // A PostgreSQL that dies, stands still, is cut off, waits for its replica or is replaced by it: nothing is
-// acknowledged that is not there afterwards, requests and frames are refused clearly, and the relay works again
-// by itself when the database does.
+// acknowledged that is not there afterwards, requests and frames are refused clearly, and the relay works
+// again by itself when the database does.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { eventually } from './payment-watch.ts'
 import { type PostgresPair, startPostgresPair } from './postgres-pair.ts'
@@ -41,11 +41,14 @@ afterEach(() => sending.close())
 /** The lines of the log that say that the database is away or back, and those that are errors. */
 function troubles(): string[] {
   const lines = relay.errors().trimEnd().split('\n')
-  return lines
-    .filter((line) => line.startsWith('{')) // Bun writes a line of its own when it cannot listen for notifications.
-    .map((line) => JSON.parse(line))
-    .filter(({ level, event }) => level === 'error' || event.startsWith('database_'))
-    .map(({ event }) => event)
+  return (
+    lines
+      // Bun writes a line of its own when it cannot listen for notifications.
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line))
+      .filter(({ level, event }) => level === 'error' || event.startsWith('database_'))
+      .map(({ event }) => event)
+  )
 }
 
 /** Sends a message until the relay acknowledges it. @returns the `ack` */

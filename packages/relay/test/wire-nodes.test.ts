@@ -1,4 +1,5 @@
-// Two relays on one PostgreSQL are one relay: what happens on one reaches the connections of the other at once.
+// Two relays on one PostgreSQL are one relay: what happens on one reaches the connections of the other at
+// once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { CALL_TYPES, candidate, settled, signal } from './call-frames.ts'
 import { engines } from './engines.ts'

@@ -11,8 +11,8 @@ import { redeemTicket } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
 
 /**
- * Why the tokens of connections, at least one, may open no WebSocket any more, in their order; undefined for each
- * that still may.
+ * Why the tokens of connections, at least one, may open no WebSocket any more, in their order; undefined for
+ * each that still may.
  */
 export async function deadTokenReasonsOf(
   owners: readonly { account: AccountId; jti: string }[],

@@ -14,8 +14,8 @@ const PAUSE_MS = 500
 const PING_MS = 5000
 
 /**
- * Opens the carrier. It connects to one of the servers, and again whenever the connection ends, for as long as
- * the relay runs. It opens although none answers: the nodes work without it, but notify each other later.
+ * Opens the carrier. It connects to one of the servers, and again whenever the connection ends, for as long
+ * as the relay runs. It opens although none answers: the nodes work without it, but notify each other later.
  * @param subject belongs to the relay, so that relays that share a server do not hear each other
  */
 export function natsCarrier(nats: NatsServers, subject: string): OpenCarrier {

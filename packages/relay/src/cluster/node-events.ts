@@ -26,7 +26,9 @@ export function writeEvent(event: NodeEvent): string {
   return JSON.stringify(written)
 }
 
-/** Reads what {@link writeEvent} wrote. Only nodes of the relay write to the bus, so the shape is not checked. */
+/**
+ * Reads what {@link writeEvent} wrote. Only nodes of the relay write to the bus, so the shape is not checked.
+ */
 export function readEvent(text: string): NodeEvent {
   const written: WrittenEvent = JSON.parse(text)
   if (written.kind !== 'ring') return written

@@ -1,6 +1,6 @@
-// Packets: how the events of one node travel to the others over anything that carries short texts and may lose,
-// double or delay them. Each packet has the node's name and a number that grows by one, so that a node that gets
-// them knows what it did not get.
+// Packets: how the events of one node travel to the others over anything that carries short texts and may
+// lose, double or delay them. Each packet has the node's name and a number that grows by one, so that a node
+// that gets them knows what it did not get.
 
 /** Packs events into texts of at most `mostBytes` bytes of UTF-8. */
 export class PacketWriter {

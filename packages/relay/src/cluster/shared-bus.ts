@@ -9,7 +9,9 @@ import { createInProcessBus } from './in-process-bus.ts'
 import { type NodeEvent, readEvent, withoutStoredFrames, writeEvent } from './node-events.ts'
 import { PacketReader, PacketWriter } from './packets.ts'
 
-/** Carries packets to all nodes, also to the one that sends them. It may lose some, and it may repeat some. */
+/**
+ * Carries packets to all nodes, also to the one that sends them. It may lose some, and it may repeat some.
+ */
 export interface Carrier {
   /** How many bytes of UTF-8 a packet may have. */
   readonly mostBytes: number

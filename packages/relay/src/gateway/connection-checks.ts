@@ -1,5 +1,5 @@
-// Asks the store whether connections may stay: whether their tokens are alive, and whether they are the newest
-// of their accounts over all nodes. Each connection is checked when it opens, and all of them when
+// Asks the store whether connections may stay: whether their tokens are alive, and whether they are the
+// newest of their accounts over all nodes. Each connection is checked when it opens, and all of them when
 // notifications may have been lost.
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'

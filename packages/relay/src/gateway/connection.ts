@@ -20,8 +20,8 @@ export class Connection {
   /** Identifies the connection among those of the account, on all nodes. */
   readonly id: string
   /**
-   * Which of the account's connections this is, over all nodes: a newer one has a higher number. Undefined until
-   * it is known, and in a relay of one process.
+   * Which of the account's connections this is, over all nodes: a newer one has a higher number. Undefined
+   * until it is known, and in a relay of one process.
    */
   epoch: number | undefined
   /** Resolves once `epoch` is known or the connection closes. Undefined if nothing is awaited. */

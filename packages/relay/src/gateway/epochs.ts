@@ -1,6 +1,6 @@
 // Which connection of an account is the newest, over all nodes that share a store. Each connection takes an
-// epoch: a number of its account that grows by one, given out by the lock of a row. So no clock decides, and a
-// node that slept finds out that its connections were replaced.
+// epoch: a number of its account that grows by one, given out by the lock of a row. So no clock decides, and
+// a node that slept finds out that its connections were replaced.
 import type { Bus } from '../cluster/bus.ts'
 import { type AccountId, list, query, type Sql, type Storage } from '../storage/storage.ts'
 import type { ConnectionOwner } from './connection.ts'

@@ -1,8 +1,8 @@
 // Reads the rows of a batch on PostgreSQL, in two statements that are sent together.
 //
-// The joins begin with the lists of keys. PostgreSQL must look each key up in an index: a plan that reads a whole
-// table takes longer with each message. A list in a subquery has a length that the planner does not know, so it
-// plans for few keys, and keeps that plan.
+// The joins begin with the lists of keys. PostgreSQL must look each key up in an index: a plan that reads a
+// whole table takes longer with each message. A list in a subquery has a length that the planner does not
+// know, so it plans for few keys, and keeps that plan.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import type { AccountId, Sql } from '../storage/storage.ts'
 import { integers, texts } from '../storage/storage.ts'
@@ -67,8 +67,8 @@ interface Read {
  */
 export async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
   // What the locks protect must be read by a later statement: it sees what was committed before it began, and
-  // it begins only when the locks are there. So it sees which connections began while this transaction waited,
-  // and an older connection's frames never follow those of a newer one.
+  // it begins only when the locks are there. So it sees which connections began while this transaction
+  // waited, and an older connection's frames never follow those of a newer one.
   const [[locked], [read]] = await Promise.all([lock(sql, keys), readProtected(sql, keys)])
   return batchRowsOf(found(locked), found(read))
 }

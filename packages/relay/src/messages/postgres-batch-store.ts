@@ -1,4 +1,5 @@
-// Commits batches on PostgreSQL, with a fixed number of statements per batch, no matter how many frames it has.
+// Commits batches on PostgreSQL, with a fixed number of statements per batch, no matter how many frames it
+// has.
 import { isUniqueViolation, type PostgresEngine } from '../storage/storage.ts'
 import type { Batch } from './batch.ts'
 import { type BatchStore, keysOf } from './batch-store.ts'

@@ -16,7 +16,8 @@ export interface Readiness {
 /**
  * A relay whose disk is full is still ready: it delivers, and takes what frees space. So is one that does not
  * trust its clock: it delivers, and nothing expires. So is one whose payments wait or are lost. So is one
- * that other nodes cannot notify: it looks into the store instead. So is one whose database became unsafe: to stop every node would be a certain loss against a possible one.
+ * that other nodes cannot notify: it looks into the store instead. So is one whose database became unsafe: to
+ * stop every node would be a certain loss against a possible one.
  */
 export async function readReadiness(parts: {
   space: Pick<DiskSpace, 'state' | 'tryWrite'>

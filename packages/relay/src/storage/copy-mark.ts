@@ -1,5 +1,6 @@
-// The mark of a store that is one side of a copy from SQLite to PostgreSQL (store-copy/). It keeps relays from
-// working on half a copy, and on the source of a copy: two relays with the same keys would split the accounts.
+// The mark of a store that is one side of a copy from SQLite to PostgreSQL (store-copy/). It keeps relays
+// from working on half a copy, and on the source of a copy: two relays with the same keys would split the
+// accounts.
 import type { ReadStorage, Sql } from './storage.ts'
 
 /** The tables that a copy makes for itself, on either side. No migration makes them. */

@@ -1,5 +1,5 @@
-// Lists as parameters of a query on PostgreSQL. A list of any length is one parameter, so the text of the query
-// is always the same, and it is prepared once. PostgreSQL reads an array faster than JSON.
+// Lists as parameters of a query on PostgreSQL. A list of any length is one parameter, so the text of the
+// query is always the same, and it is prepared once. PostgreSQL reads an array faster than JSON.
 
 /** A list of integers, for `${…}::text::bigint[]`. */
 export function integers(values: Iterable<number>): string {

@@ -1,5 +1,5 @@
-// What the relay asks of the sessions of PostgreSQL, and what it does when there are too few, or when they are
-// slow.
+// What the relay asks of the sessions of PostgreSQL, and what it does when there are too few, or when they
+// are slow.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { SQL } from 'bun'
 import { failureOf } from '../../../protocol/test/failure-of.ts'

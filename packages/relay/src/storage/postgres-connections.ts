@@ -31,8 +31,9 @@ const ANSWERS_WITHIN_MS = 3000
 /** Work of which nothing was heard in so many looks makes the relay ask the database whether it is there. */
 const LOOKS_UNTIL_ASKED = 3
 /**
- * Its connection is dead, although the database answers others: the server ends each statement earlier, except
- * a commit. Looks are counted and not milliseconds, because this process may have stood still meanwhile.
+ * Its connection is dead, although the database answers others: the server ends each statement earlier,
+ * except a commit. Looks are counted and not milliseconds, because this process may have stood still
+ * meanwhile.
  */
 const LOOKS_UNTIL_DEAD = 40
 /** How much work may wait or run for each connection; more is refused. */
@@ -45,7 +46,7 @@ interface Running {
 }
 
 /** Opens one pool of connections. */
-export function openPool(url: string, max: number): SQL {
+function openPool(url: string, max: number): SQL {
   return new SQL({
     url,
     adapter: 'postgres',
@@ -176,8 +177,8 @@ export class PostgresConnections {
     }
   }
 
-  // Asks for a commit, because a primary that waits for its replica still answers what only reads. It takes no
-  // lock and leaves no row.
+  // Asks for a commit, because a primary that waits for its replica still answers what only reads. It takes
+  // no lock and leaves no row.
   async #whyAway(): Promise<string | undefined> {
     this.#asking ??= openPool(this.#url, 1)
     const asking = this.#asking
@@ -225,7 +226,9 @@ const REFUSING_STATES = new Set([
   '57014', // query_canceled
 ])
 const READ_ONLY = '25006'
-/** The server ends or refuses connections: 08… of the connection, 57P… of an operator, or of the server's end. */
+/**
+ * The server ends or refuses connections: 08… of the connection, 57P… of an operator, or of the server's end.
+ */
 const LOST_STATES = /^(?:08|57P|25P03$)/
 /** The connection was never made. */
 const NEVER_BEGUN = new Set([

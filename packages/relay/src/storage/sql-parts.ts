@@ -39,8 +39,8 @@ export function part(strings: TemplateStringsArray, ...given: Given[]): SqlPart 
 }
 
 /**
- * A list of values in brackets, for `IN`. The last one is repeated until their number is a power of two, so that
- * there are few queries to prepare. @param values at least one
+ * A list of values in brackets, for `IN`. The last one is repeated until their number is a power of two, so
+ * that there are few queries to prepare. @param values at least one
  */
 export function list(values: readonly SqlValue[]): SqlPart {
   const last = values.at(-1)

@@ -1,5 +1,5 @@
-// Media of a copy: what lies in a folder is put into the bucket, if there is one, and read back. A blob that is
-// in the bucket already stays as it is, and so does a folder if there is no bucket.
+// Media of a copy: what lies in a folder is put into the bucket, if there is one, and read back. A blob that
+// is in the bucket already stays as it is, and so does a folder if there is no bucket.
 import type { Database } from 'bun:sqlite'
 import { createHash } from 'node:crypto'
 import type { BlobStore, StoredBlob, StoredPart } from '../media/blob-store.ts'

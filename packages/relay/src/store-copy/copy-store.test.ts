@@ -95,7 +95,8 @@ function fill(file: string, rows = 30): void {
   database.run('PRAGMA foreign_keys = OFF') // The accounts come first, but the order of the others is any.
   const names = tablesOf(database)
   for (const name of ['accounts', ...names.filter((each) => each !== 'accounts')]) {
-    if (['media_total', 'schema_migrations'].includes(name)) continue // Triggers write the one, migrations the other.
+    // Triggers write the one, migrations the other.
+    if (['media_total', 'schema_migrations'].includes(name)) continue
     const columns = database
       .query<{ name: string; type: string; notnull: number; pk: number }, []>(
         `SELECT name, type, "notnull", pk FROM pragma_table_info('${name}')`,

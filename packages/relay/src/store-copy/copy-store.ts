@@ -1,6 +1,6 @@
-// Copies an embedded store into an empty PostgreSQL. Both sides are marked from the beginning, so that no relay
-// works on either. The source is marked as finished before the target can be used: there is never a moment at
-// which both could be.
+// Copies an embedded store into an empty PostgreSQL. Both sides are marked from the beginning, so that no
+// relay works on either. The source is marked as finished before the target can be used: there is never a
+// moment at which both could be.
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { type CopyMark, findCopyMark, removeCopyMark, writeCopyMark } from '../storage/copy-mark.ts'

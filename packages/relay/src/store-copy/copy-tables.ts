@@ -1,5 +1,5 @@
-// Copies the rows of all tables in slices. The transaction of a slice also records how far the copy has come, so
-// a copy that is cut off goes on after the last slice that is in the target.
+// Copies the rows of all tables in slices. The transaction of a slice also records how far the copy has come,
+// so a copy that is cut off goes on after the last slice that is in the target.
 import type { Database } from 'bun:sqlite'
 import { query, type Sql, type Storage } from '../storage/storage.ts'
 import { countRows, keyOf, type Row, sourceRows } from './rows.ts'

@@ -1,5 +1,5 @@
-// The numbers that new rows get. SQLite remembers the highest number that a table ever gave, also of a row that
-// was deleted; PostgreSQL goes on after it, so that no number is given twice.
+// The numbers that new rows get. SQLite remembers the highest number that a table ever gave, also of a row
+// that was deleted; PostgreSQL goes on after it, so that no number is given twice.
 import type { Database } from 'bun:sqlite'
 import { query, type Sql } from '../storage/storage.ts'
 import { CopyError } from './copy-error.ts'

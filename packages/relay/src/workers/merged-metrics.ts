@@ -1,4 +1,5 @@
-// The metrics of all workers in one text, as Prometheus reads it: each value has a label that names its worker.
+// The metrics of all workers in one text, as Prometheus reads it: each value has a label that names its
+// worker.
 
 /**
  * @param texts what each worker measured, by its number, in the text format of Prometheus

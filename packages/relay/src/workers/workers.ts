@@ -47,8 +47,8 @@ export class Workers {
   }
 
   /**
-   * Starts all. The first one starts alone, so that a wrong setting is reported once, and the store is brought
-   * up to date once.
+   * Starts all. The first one starts alone, so that a wrong setting is reported once, and the store is
+   * brought up to date once.
    * @returns what the first one has to say at the terminal; undefined if they were stopped meanwhile
    * @throws WorkerNotStarted if one ends before it is ready; then none runs
    */

@@ -131,7 +131,8 @@ class EvmPayments implements PaymentProvider {
           if (!(error instanceof ChainUnreachable || signal.aborted))
             this.#parts.log.error('chain_unread', { error })
         }
-        await pause(this.#config.pollMs, undefined, { signal }).catch(() => undefined) // stop() ends it early.
+        // stop() ends it early.
+        await pause(this.#config.pollMs, undefined, { signal }).catch(() => undefined)
       }
     }
     this.#isFollowing = true
