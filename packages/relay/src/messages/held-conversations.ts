@@ -219,7 +219,11 @@ export class HeldConversations {
   /** The mailbox is read from the start again, which also sends what was released. */
   restart(): void {
     this.#withheld.clear()
-    for (const [convId, { isReleased }] of this.#waiting) if (isReleased) this.#waiting.delete(convId)
+    for (const [convId, waiting] of this.#waiting) {
+      if (waiting.isReleased) this.#waiting.delete(convId)
+      // What was withheld before is not remembered any more, and may lie before the frames that wait.
+      else this.#waiting.set(convId, { ...waiting, afterSeq: 0, afterPosition: 0 })
+    }
   }
 
   close(): void {

@@ -61,6 +61,7 @@ class Play {
   async carryOut({ kind, conv, count = 0, rings }: Step): Promise<void> {
     const { world } = this
     const { delivery, suspended, lateRings } = world
+    this.check() // What was sent since the last check came before this.
     if (kind === 'store') {
       const ring = world.store(count, conv)
       if (rings === 'at once') delivery.onMailboxRing(ring)
