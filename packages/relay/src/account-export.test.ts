@@ -13,6 +13,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   relay_keys: 'secrets of the relay',
   pow_challenges: 'of somebody who has no account yet',
   used_challenges: 'names no account',
+  leases: 'which node does what',
+  acme_challenges: 'of certificates',
   dead_tokens: 'ids of tokens, without accounts',
   processor_references: 'of the payment processor',
   chain_blocks: 'of a chain',

@@ -51,11 +51,20 @@ function troubles(): string[] {
   )
 }
 
-/** Sends a message until the relay acknowledges it. @returns the `ack` */
+/**
+ * Sends a message until the relay acknowledges it, also by another connection: the relay closes one that
+ * opened just before the database went away. @returns the `ack`
+ */
 async function deliver(id: string) {
   for (;;) {
     sending.send(message(bob.alias, conv, id, id))
-    const answer = await sending.next()
+    const answer = await Promise.race([sending.closed, sending.next()])
+    if ('code' in answer && answer.code === 1013) {
+      await eventually(async () => {
+        sending = (await alice.online()).socket
+      })
+      continue
+    }
     if (answer.type === 'ack') return answer
     expect(answer).toMatchObject({ type: 'error', error: 'INTERNAL', id, retry_after_ms: expect.any(Number) })
     await Bun.sleep(100)

@@ -4,6 +4,7 @@ import type { laterErrors as en } from '../en/later-errors.ts'
 export const laterErrors: typeof en = {
   codes: {
     CHANNEL_CLOSED: 'أغلق مشغّل الخادم هذه القناة.',
+    STORE_UNAVAILABLE: 'لا يصل الخادم إلى قاعدة بياناته. حاول بعد لحظة.',
     TOO_MANY_INVITES: 'بلغت دعواتك أقصى ما يسمح به مشغّل الخادم.',
     PUSH_UNAVAILABLE: 'لا يستطيع هذا الخادم إشعار هذا الجهاز والتطبيق مغلق.',
     MEDIA_UNAVAILABLE: 'لا يستطيع الخادم استلام الملفات أو تسليمها الآن. حاول لاحقًا.',
