@@ -130,6 +130,11 @@ export interface Bus {
    * otherwise. The store says what is due. Called while the relay starts.
    */
   listenToLoss(listener: () => void): void
+  /**
+   * Lets the other nodes look into the store soon, because something may have been stored of which no ring
+   * tells.
+   */
+  letOthersLook(): void
   /** Sends what waits, and ends. */
   stop(): Promise<void>
 }

@@ -46,6 +46,7 @@ export function createInProcessBus(): InProcessBus {
     listenToLoss: (listener) => {
       lossListeners.push(listener)
     },
+    letOthersLook: () => {},
     stop: async () => {},
   }
 }

@@ -205,6 +205,15 @@ describe.each([
     expect(b.events).toEqual([[ALICE, typing('heard'), false]])
   })
 
+  test('a node lets the others look into the store', async () => {
+    const { open } = await start()
+    const { a, b } = await twoNodes(open)
+    const before = b.losses
+    a.bus.letOthersLook()
+    await b.until(() => b.losses > before)
+    expect(b.events).toEqual([])
+  })
+
   test('the others look into the store when a node ends without a word', async () => {
     const { open } = await start()
     const { a, b } = await twoNodes(open)

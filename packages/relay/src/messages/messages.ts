@@ -41,7 +41,11 @@ export function createMessages(parts: {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
   const friendListReplies = new FriendListReplies(parts)
-  const onRecovered = (): void => deliveries.readAllMailboxes()
+  // What was stored without an answer may be for connections of any node.
+  const onRecovered = (): void => {
+    deliveries.readAllMailboxes()
+    bus.letOthersLook()
+  }
   const sentIdCounts = new SentIdCounts(parts)
   const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), sentIdCounts, onRecovered })
   return {
