@@ -41,7 +41,8 @@ export function possibleDeeds({ nodes, smallDisk, database }: Target): Deed[] {
     power: !hasLayer || database !== undefined,
     slow: !hasLayer || database !== undefined,
     clock: !hasLayer,
-    age: !hasLayer,
+    // On PostgreSQL a day that passes at once ends every lease, so messages expire only a minute later.
+    age: !hasLayer || database !== undefined,
     full: !smallDisk,
     postgres: !database,
     cut: nodes.length === 1,
