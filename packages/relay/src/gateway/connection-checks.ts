@@ -9,7 +9,7 @@ import { RepeatedWarning } from '../operations/repeated-warning.ts'
 import { within } from '../operations/within.ts'
 import type { Connection, ConnectionOwner } from './connection.ts'
 import type { Connections, RetireToken } from './connections.ts'
-import type { Epochs } from './epochs.ts'
+import type { Epochs, ReplacedToken } from './epochs.ts'
 
 /** Why a token that this relay issued opens no WebSocket any more. */
 export type DeadTokenReason = 'jwt_revoked' | 'new_device_login'
@@ -80,30 +80,32 @@ export class ConnectionChecks {
   }
 
   async #begin(connection: Connection, epochs: Epochs): Promise<void> {
-    const { account } = connection
-    const { log, retireToken } = this.#parts
     try {
       const begun = await epochs.begin(connection)
       if (!begun) return // The account is deleted, so the token is dead.
       connection.epoch = begun.epoch
-      // Also if the older connection's node is gone, or its client would come back and replace the newer one.
-      if (begun.replaced)
-        await retireToken(begun.replaced).catch((error) =>
-          log.error('retire_token_failed', { error, account }),
-        )
-      if (this.#connections.find(account) !== connection) {
-        this.closed(connection) // It was closed or replaced meanwhile.
-        return
-      }
-      this.#announce(connection)
-      this.#connections.epochKnown(connection)
+      void this.#replaceOlder(connection, begun.replaced)
     } catch (error) {
-      log.error('epoch_failed', { error, account })
+      this.#parts.log.error('epoch_failed', { error, account: connection.account })
       connection.close('overload')
     } finally {
       // The frames that wait for it go on before any other can arrive.
       connection.untilEpoch = undefined
     }
+  }
+
+  /** Tells all nodes that a connection is the newest, once the token of the older one is useless. */
+  async #replaceOlder(connection: Connection, older: ReplacedToken | undefined): Promise<void> {
+    const { account } = connection
+    const { log, retireToken } = this.#parts
+    // Also if the older connection's node is gone, or its client would come back and replace the newer one.
+    if (older) await retireToken(older).catch((error) => log.error('retire_token_failed', { error, account }))
+    if (this.#connections.find(account) !== connection) {
+      this.closed(connection) // It was closed or replaced meanwhile.
+      return
+    }
+    this.#announce(connection)
+    this.#connections.epochKnown(connection)
   }
 
   #announce({ account, id, jti, epoch }: Connection): void {
