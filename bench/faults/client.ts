@@ -98,7 +98,12 @@ export class Client {
     this.#lose(link, performance.now() + backAfterMs)
   }
 
-  /** Opens a connection while the last one is still open. */
+  /** If it is not connected, it stays so until {@link overtake}. */
+  stayAway(): void {
+    this.#nextTryMs = Number.POSITIVE_INFINITY
+  }
+
+  /** Connects now, also while its last connection is still open. */
   overtake(): void {
     this.#link = undefined
     this.#nextTryMs = 0

@@ -2,14 +2,14 @@
 import { SQL } from 'bun'
 import { startPostgresPair } from '../../packages/relay/test/postgres-pair.ts'
 import { startOwnPostgres } from '../../packages/relay/test/postgres-server.ts'
-import { startTcpProxy, type TcpProxy } from '../../packages/relay/test/tcp-proxy.ts'
+import { type Line, linesTo } from './lines.ts'
 import type { Random } from './random.ts'
 
 export interface Database {
   /** Of its database `postgres`, without a network between. */
   readonly url: string
   /** Adds a way for one node. @returns it, and the URL of the relay's database through it */
-  addLine(): Promise<{ line: TcpProxy; url: string }>
+  addLine(): Promise<Line>
   /** Ends the server that takes writes, and starts it again. */
   crash(): Promise<void>
   /** The replica takes the primary's place and gets a replica of its own; undefined if there is none. */
@@ -68,31 +68,6 @@ async function startPair(): Promise<Database> {
   }
 }
 
-/** The ways of the nodes to the database at `url`. */
-function linesTo(url: string) {
-  const lines: TcpProxy[] = []
-  let port = Number(new URL(url).port)
-  return {
-    add: async () => {
-      const line = await startTcpProxy(port)
-      lines.push(line)
-      const through = new URL(url)
-      through.port = String(line.port)
-      return { line, url: through.href }
-    },
-    leadTo: (other: number) => {
-      port = other
-      for (const line of lines) {
-        line.leadTo(port)
-        line.drop()
-      }
-    },
-    stop: async () => {
-      for (const line of lines) await line.stop()
-    },
-  }
-}
-
 /** Ends the connections by which nodes notify each other, or some of them. @returns their number */
 export async function endNotifications({ url }: Database, choose: () => boolean): Promise<number> {
   await using sql = new SQL(url, { max: 1 })
@@ -102,6 +77,13 @@ export async function endNotifications({ url }: Database, choose: () => boolean)
   const chosen = found.filter(choose)
   for (const { pid } of chosen) await sql`SELECT pg_terminate_backend(${pid}::int)`
   return chosen.length
+}
+
+/** Whether the relay's store at this URL still has messages with an `at` before this. */
+export async function hasMessagesBefore(url: string, at: number): Promise<boolean> {
+  await using sql = new SQL(url, { max: 1 })
+  const found = await sql`SELECT 1 FROM messages WHERE at < ${Math.floor(at)} LIMIT 1`
+  return found.length > 0
 }
 
 /** Waits until every transaction that is under way now has ended. */

@@ -23,6 +23,9 @@ export const deeds = {
   isolate: 'a node of several that no client reaches',
   replace: 'all nodes of several replaced one after the other under load',
   deafness: 'nodes that lose their connection to the bus',
+  bus: 'a NATS server that is killed, frozen or restarted',
+  unheard: 'nodes whose way to NATS stalls, is reset or refused',
+  upgrade: 'nodes replaced by another build of the relay, or back',
 } as const
 
 export type Deed = keyof typeof deeds
@@ -35,14 +38,13 @@ export function isDeed(name: string): name is Deed {
 export const allDeeds = Object.keys(deeds).filter(isDeed)
 
 /** The faults that are possible for this target. */
-export function possibleDeeds({ nodes, smallDisk, database }: Target): Deed[] {
+export function possibleDeeds({ nodes, smallDisk, database, bus, isUpgradable }: Target): Deed[] {
   const hasLayer = nodes.every(({ disk }) => disk !== undefined)
   const lacks: Partial<Record<Deed, boolean>> = {
     power: !hasLayer || database !== undefined,
     slow: !hasLayer || database !== undefined,
     clock: !hasLayer,
-    // On PostgreSQL a day that passes at once ends every lease, so messages expire only a minute later.
-    age: !hasLayer || database !== undefined,
+    age: !hasLayer,
     full: !smallDisk,
     postgres: !database,
     cut: nodes.length === 1,
@@ -50,6 +52,9 @@ export function possibleDeeds({ nodes, smallDisk, database }: Target): Deed[] {
     isolate: nodes.length === 1,
     replace: nodes.length === 1,
     deafness: nodes.length === 1,
+    bus: !bus,
+    unheard: !bus,
+    upgrade: !isUpgradable,
   }
   return allDeeds.filter((deed) => !lacks[deed])
 }

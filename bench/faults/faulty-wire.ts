@@ -2,7 +2,9 @@
 // it until the client has long reconnected, and neither side learns that the other is gone.
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-export type Ailment = 'swallow-to-relay' | 'swallow-to-client' | 'swallow-both' | 'hold-to-relay'
+export const ailments = ['swallow-to-relay', 'swallow-to-client', 'swallow-both', 'hold-to-relay'] as const
+
+export type Ailment = (typeof ailments)[number]
 
 interface Pair {
   readonly client: Socket

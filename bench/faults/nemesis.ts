@@ -1,13 +1,17 @@
 // Injects faults into the relays and their clients, one after another, in an order that the seed decides.
 import { operatorCommands } from '@sotto/relay'
+import type { TcpProxy } from '../../packages/relay/test/tcp-proxy.ts'
+import { busFailures, deafen } from './bus.ts'
 import type { Crowd } from './crowd.ts'
-import { endNotifications, untilTransactionsEnd } from './database.ts'
+import { untilTransactionsEnd } from './database.ts'
 import { type Deed, possibleDeeds } from './deeds.ts'
-import type { Ailment } from './faulty-wire.ts'
+import { type Ailment, ailments } from './faulty-wire.ts'
 import type { History } from './history.ts'
-import type { Node } from './node.ts'
+import { breakdownOf } from './lines.ts'
+import { heal, isAlive, type Node, namesOf } from './node.ts'
 import type { Random } from './random.ts'
-import { MESSAGE_LIFE_MS, type Target } from './target.ts'
+import type { Target } from './target.ts'
+import { DAY_MS, HOUR_MS, noteOld, ROUND_MS, untilExpired } from './time.ts'
 
 export interface Field {
   readonly target: Target
@@ -22,12 +26,6 @@ export interface Field {
 export class RelayDead extends Error {
   override readonly name = 'RelayDead'
 }
-
-const HOUR_MS = 3_600_000
-/** Longer than the interval between two expiry passes of the relay. */
-const ROUND_MS = 61_000
-/** An expiry pass is complete within this time. */
-const WITHIN_MS = 30_000
 
 export class Nemesis {
   readonly #field: Field
@@ -100,7 +98,13 @@ export class Nemesis {
         })
       }
       case 'cut':
-        return await this.#cut()
+        return await this.#cut(deed, ({ line }) => line)
+      case 'unheard':
+        return await this.#cut(deed, ({ busLine }) => busLine)
+      case 'bus':
+        return await this.#failBus()
+      case 'upgrade':
+        return await this.#upgrade()
       case 'failover':
         this.#note(deed, '')
         await target.database?.failOver?.(random)
@@ -202,10 +206,10 @@ export class Nemesis {
     await Promise.all(nodes.map((node) => this.#start(node)))
   }
 
-  async #start(node: Node): Promise<void> {
+  async #start(node: Node, start = () => node.relay.start()): Promise<void> {
     node.startedOffByMs = node.disk?.clockIsOffByMs ?? 0
     try {
-      await node.relay.start()
+      await start()
     } catch (error) {
       throw new RelayDead(error instanceof Error ? error.message : String(error))
     }
@@ -218,16 +222,8 @@ export class Nemesis {
     // A relay that starts with a wrong clock takes it as correct. The promises do not cover this.
     if (startedOffByMs !== 0 || !random.chance(0.7)) return
     // A jump of more than an hour stops all expiry, so only a smaller one makes messages expire.
-    if (Math.abs(hours) < 1) this.#noteOld()
+    if (Math.abs(hours) < 1) noteOld(this.#field)
     disk?.letPass(ROUND_MS)
-  }
-
-  /** From now on, the relay may erase messages that are older than a message's life by its clock. */
-  #noteOld(afterMs = 0): void {
-    const { target, history } = this.#field
-    const clocks = target.nodes.map(({ disk }) => disk?.clockMs ?? 0)
-    const before = Math.max(...clocks) + afterMs + WITHIN_MS - MESSAGE_LIFE_MS
-    history.add({ type: 'old', before })
   }
 
   /**
@@ -235,22 +231,39 @@ export class Nemesis {
    */
   async #age(): Promise<void> {
     const { target, crowd, random } = this.#field
-    // The operator resumes expiry if an earlier jump has stopped it. The relay is down meanwhile: beside a
-    // running relay, this command would bypass the simulated disk.
-    await this.#crashThese(target.nodes, 'kill', async () => {
-      for (const { disk } of target.nodes) disk?.settle()
-      await operatorCommands['resume-expiry'](target.env)
-    })
+    await this.#trustClocks()
     await Bun.sleep(300)
-    for (const client of crowd.clients)
-      if (random.chance(0.4)) client.disconnect(random.between(600, 1500) + this.#while() / 2)
+    const away = crowd.clients.filter(() => random.chance(0.4))
+    for (const client of away) client.disconnect(random.between(600, 1500) + this.#while() / 2)
     await Bun.sleep(random.between(100, 300))
-    const dayMs = MESSAGE_LIFE_MS + HOUR_MS
-    this.#noteOld(dayMs)
+    noteOld(this.#field, DAY_MS)
     this.#note('age', '')
-    for (const { disk } of target.nodes) disk?.letPass(dayMs)
+    for (const { disk } of target.nodes) disk?.letPass(DAY_MS)
+    if (target.database) {
+      // The turns of all nodes are over, so clients stay away until a node has the next one and has swept.
+      for (const client of away) client.stayAway()
+      if (!(await untilExpired(target))) throw new RelayDead('old messages did not expire')
+      for (const client of away) client.overtake()
+    }
     await Bun.sleep(300)
     this.#note('age', 'over')
+  }
+
+  /** The operator resumes expiry if an earlier jump of a clock has stopped it. */
+  async #trustClocks(): Promise<void> {
+    const { target } = this.#field
+    const resume = (): Promise<unknown> => operatorCommands['resume-expiry'](target.env)
+    if (target.database) {
+      // A clean stop gives the leases back. Beside running relays, one that has not noticed the jump yet would
+      // stop expiry again.
+      await this.#restart(target.nodes, resume)
+      return
+    }
+    // Beside a running relay, this command would bypass the simulated disk.
+    await this.#crashThese(target.nodes, 'kill', async () => {
+      for (const { disk } of target.nodes) disk?.settle()
+      await resume()
+    })
   }
 
   async #stop(): Promise<void> {
@@ -264,42 +277,74 @@ export class Nemesis {
     this.#note('stop', 'over')
   }
 
-  async #restart(nodes = [this.#field.random.pick(this.#field.target.nodes)]): Promise<void> {
+  /** Restarts nodes one after the other, or all at once with something to do in between. */
+  async #restart(
+    nodes: readonly Node[] = [this.#field.random.pick(this.#field.target.nodes)],
+    between?: () => Promise<unknown>,
+  ): Promise<void> {
     this.#note('restart', namesOf(nodes))
-    for (const node of nodes) {
-      const { relay } = node
-      const code = await relay.kill('SIGTERM')
-      if (code !== 0) throw new RelayDead(`SIGTERM ended it with ${code}: ${relay.errors().slice(-500)}`)
-      await this.#start(node)
+    if (between) {
+      await Promise.all(nodes.map((node) => this.#end(node)))
+      await between()
+      await Promise.all(nodes.map((node) => this.#start(node)))
+    } else {
+      for (const node of nodes) {
+        await this.#end(node)
+        await this.#start(node)
+      }
     }
     this.#note('restart', 'over')
   }
 
-  /** Nodes lose their way to the database, and sometimes another node is killed meanwhile. */
-  async #cut(): Promise<void> {
+  async #end({ relay }: Node): Promise<void> {
+    const code = await relay.kill('SIGTERM')
+    if (code !== 0) throw new RelayDead(`SIGTERM ended it with ${code}: ${relay.errors().slice(-500)}`)
+  }
+
+  /** Replaces some nodes or all, one after the other, by the build that each one is not. */
+  async #upgrade(): Promise<void> {
+    const { target, random } = this.#field
+    const nodes = random.shuffle(target.nodes).slice(0, random.whole(1, target.nodes.length))
+    this.#note('upgrade', namesOf(nodes))
+    for (const node of nodes) {
+      await this.#end(node)
+      await this.#start(node, node.exchange)
+      if (random.chance(0.5)) await Bun.sleep(this.#while())
+    }
+    this.#note('upgrade', 'over')
+  }
+
+  /** Nodes lose their way to a server, and sometimes another node is killed meanwhile. */
+  async #cut(deed: 'cut' | 'unheard', lineOf: (node: Node) => TcpProxy | undefined): Promise<void> {
     const { target, random } = this.#field
     const shuffled = random.shuffle(target.nodes)
     const count = random.pick([1, 1, 1, 2, shuffled.length])
     const [cut, others] = [shuffled.slice(0, count), shuffled.slice(count)]
-    const how = random.pick(['stall', 'stall', 'drop', 'refuse'] as const)
+    const breakdown = breakdownOf(
+      cut.flatMap((node) => lineOf(node) ?? []),
+      random,
+    )
     const numbers = cut.map(({ number }) => number)
-    this.#note('cut', `${how}, ${namesOf(cut)}`, numbers)
-    for (const { line } of cut) await line?.[how]()
+    this.#note(deed, `${breakdown.how}, ${namesOf(cut)}`, numbers)
+    await breakdown.begin()
     await Bun.sleep(this.#while())
     if (others.length > 0 && random.chance(0.3)) await this.#crashThese(others.slice(0, 1), 'kill')
-    // What waited in a stalled network arrives late, or never.
-    const isLost = random.chance(0.5)
-    for (const { line } of cut) {
-      if (isLost) line?.drop()
-      await line?.pass()
-    }
-    this.#note('cut', 'over', numbers)
+    await breakdown.end()
+    this.#note(deed, 'over', numbers)
+  }
+
+  /** No relay may fail because of it. */
+  async #failBus(): Promise<void> {
+    const { target, random } = this.#field
+    const how = random.pick(busFailures)
+    this.#note('bus', how, [])
+    await target.bus?.fail(how, this.#while())
+    this.#note('bus', 'over', [])
   }
 
   async #deafenNodes(): Promise<void> {
     const { target, random } = this.#field
-    if (!target.database) return
-    const count = await endNotifications(target.database, () => random.chance(0.6))
+    const count = await deafen(target, () => random.chance(0.6))
     this.#note('deafness', `${count} connections`)
   }
 
@@ -345,26 +390,3 @@ export class Nemesis {
     for (const client of this.#field.crowd.clients) client.times = times
   }
 }
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
-
-function heal(nodes: readonly Node[]): void {
-  for (const { wire } of nodes) wire.heal()
-}
-
-function namesOf(nodes: readonly Node[]): string {
-  return nodes.map(({ number }) => `node ${number}`).join(', ')
-}
-
-const ailments: readonly Ailment[] = [
-  'swallow-to-relay',
-  'swallow-to-client',
-  'swallow-both',
-  'hold-to-relay',
-]

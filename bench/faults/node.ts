@@ -9,6 +9,10 @@ export interface Node {
   /** 0 for the first one. */
   readonly number: number
   readonly relay: RelayProcess
+  /**
+   * Starts the other build of the relay in place of this one, which has ended; undefined if there is no other.
+   */
+  readonly exchange: (() => Promise<void>) | undefined
   /** Its own data. */
   readonly folder: string
   /** The layer under its disk and its clock; undefined where that is not possible. */
@@ -17,6 +21,8 @@ export interface Node {
   readonly env: Readonly<Record<string, string>>
   /** Between it and the database, if that is a server. */
   readonly line: TcpProxy | undefined
+  /** Between it and the server of the bus, if that is NATS. */
+  readonly busLine: TcpProxy | undefined
   /** Between the clients and the relay. */
   readonly wire: FaultyWire
   /** The clock's offset at the relay's last start, which this process takes as correct. */
@@ -41,28 +47,37 @@ export function addressesOf(nodes: readonly Node[], way: 'through wires' | 'dire
   }))
 }
 
-/** @param layer the layer that {@link prepareLayer} made */
-export async function startNode(
-  number: number,
-  {
-    layer,
-    folder,
-    line,
-    start,
-    ...parts
-  }: {
-    layer: Disk | undefined
-    folder: string
-    line: TcpProxy | undefined
-    env: Readonly<Record<string, string>>
-    start: typeof startRelay
-  },
-): Promise<Node> {
+/** What a node consists of. */
+interface Parts {
+  /** The layer that {@link prepareLayer} made. */
+  readonly layer: Disk | undefined
+  readonly folder: string
+  readonly line: TcpProxy | undefined
+  readonly busLine: TcpProxy | undefined
+  readonly env: Readonly<Record<string, string>>
+  /** The builds of the relay: the one that starts, and the one that may take its place, and so on. */
+  readonly builds: readonly [typeof startRelay, ...(typeof startRelay)[]]
+}
+
+export async function startNode(number: number, { layer, builds, ...parts }: Parts): Promise<Node> {
+  const { folder, line, busLine } = parts
   const env = { ...parts.env, DATA_DIR: folder, ...layer?.env }
-  const relay = await start({ env })
-  const wire = await FaultyWire.start(Number(new URL(relay.url).port))
+  let relay = await builds[0]({ env })
+  const { port } = new URL(relay.url)
+  const wire = await FaultyWire.start(Number(port))
+  let exchanges = 0
+  const exchange = async (): Promise<void> => {
+    await relay.stop()
+    exchanges += 1
+    const start = builds[exchanges % builds.length] ?? builds[0]
+    relay = await start({ env: { ...env, PORT: port } })
+  }
   return {
-    ...{ number, relay, folder, env, line, disk: layer, wire, startedOffByMs: 0 },
+    ...{ number, folder, env, line, busLine, disk: layer, wire, startedOffByMs: 0 },
+    get relay() {
+      return relay
+    },
+    exchange: builds.length > 1 ? exchange : undefined,
     remove: async () => {
       wire.stop()
       await relay.stop()
@@ -85,4 +100,23 @@ export function endNow(pid: number): void {
   } catch {
     // It has ended already.
   }
+}
+
+/** Whether a process runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Ends what their wires do to connections. */
+export function heal(nodes: readonly Node[]): void {
+  for (const { wire } of nodes) wire.heal()
+}
+
+/** For the history. */
+export function namesOf(nodes: readonly Node[]): string {
+  return nodes.map(({ number }) => `node ${number}`).join(', ')
 }

@@ -1,9 +1,9 @@
 // One round: a relay of one node or several, its clients and a nemesis for the given time. Then all is quiet,
 // and the history is checked.
 import { startRelay } from '@sotto/relay/testing'
+import { type BusKind, busOf, deafen } from './bus.ts'
 import { check, isComplete } from './checker.ts'
 import { Crowd } from './crowd.ts'
-import { endNotifications } from './database.ts'
 import { allDeeds, type Deed, possibleDeeds } from './deeds.ts'
 import type { Violation } from './facts.ts'
 import { History, type HistoryEvent } from './history.ts'
@@ -19,6 +19,8 @@ export interface RoundOptions {
   readonly engine?: Engine
   /** How many relays share the store. */
   readonly nodes?: number
+  /** What carries the notifications of several nodes; the seed decides if undefined. */
+  readonly bus?: BusKind | undefined
   readonly clients?: number
   /** Only these of the possible faults. */
   readonly only?: readonly Deed[]
@@ -32,6 +34,8 @@ export interface RoundOptions {
   readonly savesHistory?: boolean
   /** A relay of another checkout. */
   readonly start?: typeof startRelay
+  /** Another build, with which the round begins and which the first one replaces. */
+  readonly startOther?: typeof startRelay | undefined
 }
 
 export interface RoundResult {
@@ -60,7 +64,8 @@ const MOST_IDLE_MS = 120_000
 export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { seed, engine = 'sqlite', nodes = 1, clients = 8, start = startRelay } = options
   const history = new History()
-  const target = await prepareTarget({ engine, nodes, start })
+  const { bus = busOf(seed), startOther } = options
+  const target = await prepareTarget({ engine, nodes, bus, start, startOther })
   if (nodes > 1) history.add({ type: 'settled' })
   const crowd = await Crowd.gather(clients, { target, history, seed })
   // The clients and their friendships are given; the round tests what happens afterwards.
@@ -194,8 +199,7 @@ async function settle(
   while (!crowd.isSettled && performance.now() < late) await Bun.sleep(TICK_MS)
   // Nobody connects after this, so each of these messages has to find its way by itself, also when the bus
   // does not carry its ring.
-  if (target.nodes.length > 1 && target.database)
-    await endNotifications(target.database, () => random.chance(0.6))
+  if (target.nodes.length > 1) await deafen(target, () => random.chance(0.6))
   crowd.writeToAll()
   while (performance.now() < late) {
     await Bun.sleep(400)

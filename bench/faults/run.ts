@@ -1,6 +1,7 @@
 // Runs rounds, each with a new relay, clients and seed, until the time is up or the relay was killed often
 // enough.
 import type { startRelay } from '@sotto/relay/testing'
+import { type BusKind, busOf } from './bus.ts'
 import type { Deed } from './deeds.ts'
 import type { Violation } from './facts.ts'
 import { type RoundResult, runRound } from './round.ts'
@@ -20,9 +21,12 @@ export interface FaultsOptions {
   readonly only: readonly Deed[]
   readonly engine: Engine
   readonly nodes: number
+  readonly bus: BusKind | undefined
   readonly clients: number
   /** A relay of another checkout. */
   readonly start?: typeof startRelay
+  /** Another build, with which each round begins and which the first one replaces. */
+  readonly startOther?: typeof startRelay | undefined
 }
 
 /** @returns whether every promise was kept */
@@ -35,7 +39,7 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
     const seconds = kills === undefined ? (until - performance.now()) / 1000 : ROUND_SECONDS
     const one = { ...options, seed: seed + round, seconds: Math.min(ROUND_SECONDS, seconds) }
     console.log(
-      `seed ${one.seed}: a round of ${Math.ceil(one.seconds)} seconds on ${options.engine}, ${options.nodes} nodes`,
+      `seed ${one.seed}: a round of ${Math.ceil(one.seconds)} seconds on ${worldOf(one.seed, options)}`,
     )
     const result = await runRound(kills === undefined ? one : { ...one, kills: kills - summary.kills })
     tell(result, round === 0, options)
@@ -50,9 +54,13 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
   return summary.violations === 0
 }
 
-type World = Pick<FaultsOptions, 'engine' | 'nodes'>
+type World = Pick<FaultsOptions, 'engine' | 'nodes' | 'bus'>
 
-function tell(result: RoundResult, isFirst: boolean, { nodes, engine }: World): void {
+function worldOf(seed: number, { engine, nodes, bus = busOf(seed) }: World): string {
+  return nodes === 1 ? engine : `${engine}, ${nodes} nodes, their bus is ${bus}`
+}
+
+function tell(result: RoundResult, isFirst: boolean, { nodes, engine, bus }: World): void {
   const { deeds, violations, missing, savedAt, errors, seed, cutsThatTook } = result
   if (isFirst) for (const what of missing) console.log(`  not possible here: ${what}`)
   console.log(`  done: ${listed(deeds)}; ${cutsThatTook} power cuts found unsynced data`)
@@ -65,7 +73,7 @@ function tell(result: RoundResult, isFirst: boolean, { nodes, engine }: World): 
   for (const { kind, n, what } of violations.slice(0, 12)) console.log(`    ${kind} at event ${n}: ${what}`)
   if (errors) console.log(`  the relay's last errors: ${errors.slice(-1500)}`)
   console.log(
-    `  history: ${savedAt}\n  again: npm run bench -- faults --minutes 1 --seed ${seed} --engine ${engine} --nodes ${nodes}`,
+    `  history: ${savedAt}\n  again: npm run bench -- faults --minutes 1 --seed ${seed} --engine ${engine} --nodes ${nodes}${bus ? ` --bus ${bus}` : ''}`,
   )
 }
 

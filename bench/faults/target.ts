@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { startRelay } from '@sotto/relay/testing'
 import { mountSmallDisk, type SmallDisk } from '../../packages/relay/test/small-disk.ts'
+import { type BusKind, type NatsBus, startNatsBus } from './bus.ts'
 import { type Database, startDatabase } from './database.ts'
 import { endNow, type Node, prepareLayer, startNode } from './node.ts'
 
@@ -15,8 +16,12 @@ export interface World {
   readonly engine: Engine
   /** How many relays share the store, which has to be PostgreSQL for more than one. */
   readonly nodes: number
+  /** Between several nodes. */
+  readonly bus: BusKind
   /** Starts a relay: the real one, or a mutant. */
   readonly start: typeof startRelay
+  /** Starts another build of the relay, with which the round begins and which the first one replaces. */
+  readonly startOther?: typeof startRelay | undefined
 }
 
 /** The target of a round's faults. */
@@ -26,6 +31,10 @@ export interface Target {
   /** The small file system that holds the data and can be filled up, if any. */
   readonly smallDisk: SmallDisk | undefined
   readonly database: Database | undefined
+  /** The server of the bus, if that is NATS. */
+  readonly bus: NatsBus | undefined
+  /** Whether there is another build of the relay. */
+  readonly isUpgradable: boolean
   /** The relay's settings; operator commands use the same ones. */
   readonly env: Readonly<Record<string, string>>
   /** The faults that are not possible on this machine, and why. */
@@ -56,12 +65,14 @@ const SETTINGS = {
 }
 
 /** Starts the relays and what they store in. */
-export async function prepareTarget({ engine, nodes: count, start }: World): Promise<Target> {
+export async function prepareTarget({ engine, nodes: count, ...world }: World): Promise<Target> {
   if (count > 1 && engine !== 'postgres') throw new Error('several nodes share a PostgreSQL')
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
   const missing = new Set<string>()
   const database = engine === 'postgres' ? await startDatabase(count) : undefined
   if (database) missing.add('no power cuts and no disks that fail: PostgreSQL has its own disk')
+  const bus = count > 1 && world.bus === 'nats' ? await prepareBus(missing) : undefined
+  const builds = world.startOther ? ([world.startOther, world.start] as const) : ([world.start] as const)
   const smallDisk = database ? undefined : await mount(missing)
   const nodes: Node[] = []
   const clear = (): void => rmSync(scratch, { recursive: true, force: true })
@@ -76,6 +87,7 @@ export async function prepareTarget({ engine, nodes: count, start }: World): Pro
     for (const node of nodes) await node.remove()
     await smallDisk?.remove()
     clear()
+    await bus?.stop()
     await database?.stop()
   }
   const addNode = async (): Promise<Node> => {
@@ -85,9 +97,14 @@ export async function prepareTarget({ engine, nodes: count, start }: World): Pro
     if (typeof layer === 'string')
       missing.add(`no power cuts, slow disk, jumping clock or passing time: ${layer}`)
     const disk = typeof layer === 'string' ? undefined : layer
-    const way = await database?.addLine()
-    const env = way ? { ...SETTINGS, DATABASE_URL: way.url } : SETTINGS
-    const node = await startNode(number, { layer: disk, folder, env, line: way?.line, start })
+    const [way, busWay] = [await database?.addLine(), await bus?.addLine()]
+    const env = {
+      ...SETTINGS,
+      ...(way ? { DATABASE_URL: way.url } : {}),
+      ...(busWay ? { NATS_URL: busWay.url } : {}),
+    }
+    const lines = { line: way?.proxy, busLine: busWay?.proxy }
+    const node = await startNode(number, { layer: disk, folder, env, ...lines, builds })
     nodes.push(node)
     return node
   }
@@ -95,11 +112,22 @@ export async function prepareTarget({ engine, nodes: count, start }: World): Pro
     const first = await addNode()
     const others: Node[] = []
     while (nodes.length < count) others.push(await addNode())
-    return { nodes: [first, ...others], smallDisk, database, env: first.env, missing: [...missing], remove }
+    return {
+      nodes: [first, ...others],
+      ...{ smallDisk, database, bus, isUpgradable: builds.length > 1 },
+      ...{ env: first.env, missing: [...missing], remove },
+    }
   } catch (error) {
     await remove()
     throw error
   }
+}
+
+async function prepareBus(missing: Set<string>): Promise<NatsBus | undefined> {
+  const bus = await startNatsBus()
+  if (typeof bus !== 'string') return bus
+  missing.add(`no NATS: ${bus}`)
+  return undefined
 }
 
 async function mount(missing: Set<string>): Promise<SmallDisk | undefined> {
