@@ -17,9 +17,9 @@ export const statusCommand: Command = {
   summary: 'show the relay’s figures: connections, messages, space, payments, certificate',
   help: `Usage: sotto status [--watch] [--json] [--data-dir D]
 
-Shows what the relay on this machine is doing. It talks to a running relay through a socket
-in its data folder, which only the relay's user can open. If no relay runs, it shows what
-the store contains.
+Shows what the relay on this machine is doing, and the other nodes that share its PostgreSQL.
+It talks to a running relay through a socket in its data folder, which only the relay's user
+can open. If no relay runs, it shows what the store contains.
 
   --watch         show it again every two seconds, until Ctrl-C
   --json          print JSON; with --watch, one line each time
@@ -62,9 +62,9 @@ function statusText(status: Status, now: number): string {
   const reusable = database.reusable_bytes > 0 ? `, ${bytesOf(database.reusable_bytes)} of it unused` : ''
   const troubles = relay?.payment_troubles ?? []
   const lines: [string, string][] = [
-    ...(relay
-      ? [row('Connections', countOf(relay.connections)), row('Memory', bytesOf(relay.memory_bytes))]
-      : []),
+    ...status.nodes.map((node) => row('Node', nodeText(node, relay?.node))),
+    ...(relay || status.nodes.length > 0 ? [row('Connections', connectionsText(status))] : []),
+    ...(relay ? [row('Memory', bytesOf(relay.memory_bytes))] : []),
     row('Accounts', countOf(accounts)),
     row(
       'Messages',
@@ -92,6 +92,28 @@ const STORAGE = {
   short: 'SHORT OF SPACE, media and registrations are refused',
   full: 'FULL, nothing new is taken',
 } as const
+
+function nodeText(node: Status['nodes'][number], own: string | undefined): string {
+  return [
+    node.place,
+    node.version,
+    NODE_STATES[node.state](node),
+    ...(node.state === 'silent' ? [] : [`${countOf(node.connections)} connections`]),
+    ...(node.state !== 'silent' && node.bus === 'silent' ? ['BUS SILENT'] : []),
+    ...(node.node === own ? ['this one'] : []),
+  ].join(', ')
+}
+
+const NODE_STATES = {
+  alive: () => 'alive',
+  draining: () => 'DRAINING',
+  silent: ({ silent_seconds }: Status['nodes'][number]) => `SILENT for ${durationOf(silent_seconds)}`,
+} as const
+
+function connectionsText({ connections, relay, nodes }: Status): string {
+  const here = relay && nodes.length > 1 ? `, ${countOf(relay.connections)} of them at this node` : ''
+  return `${countOf(connections)}${here}`
+}
 
 function row(name: string, text: string): [string, string] {
   return [name, text]

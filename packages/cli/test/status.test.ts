@@ -1,9 +1,11 @@
 // sotto status at a running relay, at the store of a stopped one, and again and again.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Status } from '@sotto/relay'
 import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import { wireAccount } from '@sotto/relay/testing/wire'
+import { engines } from '../../relay/test/engines.ts'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 let relay: RelayProcess
@@ -13,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => relay.stop())
 
 function start(...args: string[]) {
-  return Bun.spawn([process.execPath, MAIN, 'status', ...args, '--data-dir', relay.dataDir], {
+  return startAt(relay, ...args)
+}
+
+function startAt({ dataDir }: RelayProcess, ...args: string[]) {
+  return Bun.spawn([process.execPath, MAIN, 'status', ...args, '--data-dir', dataDir], {
     env: { PATH: process.env.PATH ?? '' },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -73,6 +79,27 @@ test('with --watch they are shown again, also after the relay was stopped', asyn
   while ((await next()).relay === null);
   child.kill('SIGINT')
   await child.exited
+}, 240_000)
+
+test('the nodes that share a PostgreSQL are listed, with what is wrong with them', async () => {
+  const postgres = engines.find(({ name }) => name === 'PostgreSQL')
+  const env = { ...(await postgres?.environment()) }
+  const [one, two] = [await startRelay({ env }), await startRelay({ env })]
+  try {
+    const placeOf = ({ url }: RelayProcess): string => `${hostname()}:${new URL(url).port}`
+    const text = await new Response(startAt(one).stdout).text()
+    const lines = text.split('\n').filter((line) => line.startsWith('Node '))
+    expect(lines.map((line) => line.replace(/^Node +(?<place>[^,]+), [^,]+, /, '$<place>: ')).sort()).toEqual(
+      [`${placeOf(one)}: alive, 0 connections, this one`, `${placeOf(two)}: alive, 0 connections`].sort(),
+    )
+    expect(text).toMatch(/^Connections {2}0, 0 of them at this node$/m)
+    await two.kill('SIGKILL')
+    const silent = new RegExp(`^Node .*${placeOf(two)}, .*, SILENT for \\d+ min \\d+ s$`, 'm')
+    while (!silent.test(await new Response(startAt(one).stdout).text()));
+  } finally {
+    await one.stop()
+    await two.stop()
+  }
 }, 240_000)
 
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -11,6 +11,7 @@ import type { createCalls } from './calls/calls.ts'
 import type { CertificateSource } from './certificates/certificates.ts'
 import type { createChannels } from './channels/channels.ts'
 import type { Bus } from './cluster/bus.ts'
+import { forgetNodes } from './cluster/node-list.ts'
 import { forgetRejections } from './friends/friends.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import type { RequestRates } from './listener/request-rates.ts'
@@ -97,6 +98,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
     ],
     // Without a trusted clock it still removes deleted blobs, but nothing expires.
     { name: 'media', onOneNode: true, run: async (work) => media.sweep(work, await clockTrust.isTrusted()) },
+    { name: 'nodes', onOneNode: true, run: ({ storage }) => forgetNodes(storage) },
     { name: 'deleted accounts', onOneNode: true, run: () => deletion.resume() },
     { name: 'deleted channels', onOneNode: true, run: () => channels.purges.resume() },
   ]

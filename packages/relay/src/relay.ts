@@ -14,6 +14,7 @@ import { createCalls } from './calls/calls.ts'
 import { AcmeChallenges, openCertificates } from './certificates/certificates.ts'
 import { createChannels } from './channels/channels.ts'
 import { Lease } from './cluster/lease.ts'
+import { NodeList } from './cluster/node-list.ts'
 import { openBus } from './cluster/open-bus.ts'
 import type { Config } from './config.ts'
 import { friendRoutes } from './friends/friends.ts'
@@ -47,10 +48,12 @@ import { publicAddress } from './operations/public-url.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
 import { RelayMetrics } from './operations/relay-metrics.ts'
+import { sharedHashes } from './operations/settings-in-force.ts'
 import { within } from './operations/within.ts'
 import { createOperatorCommands, foldersOf, openKeyRings, openSecurityLogOf } from './operator-commands.ts'
 import { createPayments } from './payments/payments.ts'
 import { createPush } from './push/push.ts'
+import { schema } from './storage/migrations.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { reportingFull, type Storage } from './storage/storage.ts'
 import type { Succession } from './succession/succession.ts'
@@ -294,6 +297,7 @@ async function startOn(
         registration: config.admission.registration,
         running: {
           startedAt,
+          node: bus.node,
           connections: () => gateway.connectionCount,
           storageState: () => space.state,
           certificate: () => certificate,
@@ -305,6 +309,13 @@ async function startOn(
     },
     log,
   })
+  const nodeList = new NodeList({
+    ...{ ...shared, version, schema, port: listener.port, worker: parts.worker },
+    settings: sharedHashes(config.inForce),
+    report: () => ({ connections: gateway.connectionCount, registrations: difficulty.registrations }),
+    onRegistrationsElsewhere: (count) => difficulty.countElsewhere(count),
+  })
+  await nodeList.start()
   const sweepLease = new Lease('sweeps', shared)
   await sweepLease.start()
   const maintenance = startMaintenance(
@@ -334,6 +345,7 @@ async function startOn(
     port: listener.port,
     stop: async (options) => {
       const mostMs = config.drainSeconds * 1000
+      const drained = nodeList.drain()
       certificates?.stop()
       listener.refuse()
       gateway.stopReceiving()
@@ -348,10 +360,12 @@ async function startOn(
         channels.purges.stop(),
         // Frames that came before their connection's epoch was known wait for it.
         Promise.resolve(epochs?.settled()).then(() => messages.settle()),
+        drained,
       ]
       await within(mostMs, Promise.all(parts))
       eventLoopDelay?.stop()
       await gateway.closeAll(mostMs)
+      await within(mostMs, nodeList.stop())
       await within(mostMs, bus.stop())
       await listener.close(mostMs)
       await plainPort?.stop()

@@ -1,6 +1,7 @@
 // The operator's command that shows the relay's figures: `sotto status`.
 import * as v from 'valibot'
 import { type CertificatePair, validityOf } from './certificates/certificates.ts'
+import { NodeLine, readNodes } from './cluster/node-list.ts'
 import { type OperatorCommand, operatorCommand } from './listener/operator-command.ts'
 import { bytesOfMedia } from './media/media.ts'
 import { countOpenReports } from './moderation/moderation.ts'
@@ -21,8 +22,10 @@ export const Status = v.object({
   relay: v.nullable(
     v.object({
       uptime_seconds: v.number(),
-      /** WebSockets of accounts. */
+      /** WebSockets of accounts at this node. */
       connections: v.number(),
+      /** The name of this node among `nodes`; empty with an embedded store. */
+      node: v.string(),
       memory_bytes: v.number(),
       /** What it still takes: `ok`, or less because a disk is nearly full. */
       storage: v.picklist(['ok', 'short', 'full']),
@@ -32,6 +35,10 @@ export const Status = v.object({
       certificate_ends_at: v.nullable(v.string()),
     }),
   ),
+  /** The nodes that share the store; none with an embedded one. */
+  nodes: v.array(NodeLine),
+  /** WebSockets of accounts at all nodes that are not silent. */
+  connections: v.number(),
   accounts: v.number(),
   /** Messages and retractions that have not arrived yet, and how many accounts they wait for. */
   messages: v.object({ waiting: v.number(), bytes: v.number(), accounts: v.number() }),
@@ -62,6 +69,8 @@ export const statusAnswers = { status: Status } as const
 export interface RunningRelay {
   /** Monotonic milliseconds. */
   readonly startedAt: number
+  /** Its name on the bus. */
+  readonly node: string
   connections(): number
   storageState(): SpaceState
   certificate(): CertificatePair | undefined
@@ -88,9 +97,13 @@ export function statusCommands(parts: {
     status: operatorCommand(v.object({}), async (): Promise<Status> => {
       const { bytes, reusableBytes } = await storage.size()
       const { blobs, ...others } = await counts()
+      const relay = running ? await relayOf(running, clock) : null
+      const nodes = await readNodes(storage)
       return {
         version,
-        relay: running ? await relayOf(running, clock) : null,
+        relay,
+        nodes,
+        connections: connectionsOf(relay, nodes),
         ...others,
         database: {
           engine: storage.engine.dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL',
@@ -110,11 +123,18 @@ async function relayOf(running: RunningRelay, clock: Clock): Promise<Status['rel
   return {
     uptime_seconds: Math.floor((clock.monotonic() - running.startedAt) / 1000),
     connections: running.connections(),
+    node: running.node,
     memory_bytes: process.memoryUsage.rss(),
     storage: running.storageState(),
     payment_troubles: [...(await running.paymentTroubles())],
     certificate_ends_at: certificate ? new Date(validityOf(certificate).toMs).toISOString() : null,
   }
+}
+
+// The figure of this node is newer than its entry.
+function connectionsOf(relay: Status['relay'], nodes: readonly NodeLine[]): number {
+  const elsewhere = nodes.filter(({ node, state }) => node !== relay?.node && state !== 'silent')
+  return elsewhere.reduce((sum, { connections }) => sum + connections, relay?.connections ?? 0)
 }
 
 /** A count is kept so many times as long as it took. On SQLite, nothing else runs while it is made. */

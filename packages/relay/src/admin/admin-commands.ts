@@ -67,7 +67,9 @@ export function adminCommands(
       },
     ),
     'admin.close': operatorCommand(v.object({}), async () => ({ was_open: await running().page.close() })),
-    settings: operatorCommand(v.object({}), async () => running().inForce),
+    settings: operatorCommand(v.object({}), async () =>
+      running().inForce.map(({ name, value, is_set }) => ({ name, value, is_set })),
+    ),
     /** The minutes of the last day, oldest first. */
     figures: operatorCommand(v.object({}), async () => running().figures.list()),
     log: operatorCommand(v.object({}), async () =>

@@ -1,5 +1,5 @@
 // How much work a registration takes: more while many people register, and as much as before when they do
-// not. It is counted in memory, so each node counts for itself, from nothing at each start.
+// not. Each node counts in memory, from nothing at each start, and adds what the other nodes tell.
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 
@@ -24,6 +24,7 @@ export class Difficulty {
   /** Registrations by the step that they came in. */
   readonly #counts = new Map<number, number>()
   #more = 0
+  #elsewhere = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -33,6 +34,17 @@ export class Difficulty {
   registered(): void {
     const step = this.#step()
     this.#counts.set(step, (this.#counts.get(step) ?? 0) + 1)
+    this.look()
+  }
+
+  /** How many accounts registered at this node in the last ten minutes. */
+  get registrations(): number {
+    return this.#count()
+  }
+
+  /** Takes how many accounts registered at the other nodes in the last ten minutes. */
+  countElsewhere(count: number): void {
+    this.#elsewhere = count
     this.look()
   }
 
@@ -46,7 +58,7 @@ export class Difficulty {
   look(): void {
     const { risesAt, least, most, log } = this.#parts
     if (risesAt === undefined) return
-    const count = this.#count()
+    const count = this.#count() + this.#elsewhere
     const before = this.#more
     while (least + this.#more < most && count >= risesAt * FACTOR ** this.#more) this.#more++
     // It falls at half of what made it rise, so that it does not go up and down all the time.

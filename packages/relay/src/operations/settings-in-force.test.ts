@@ -1,6 +1,6 @@
 // What is shown of settings: never a secret, nor what may contain one.
 import { expect, test } from 'bun:test'
-import { settingsInForce } from './settings-in-force.ts'
+import { settingsInForce, sharedHashes } from './settings-in-force.ts'
 
 function shown(name: string, value: string): string | null | undefined {
   return settingsInForce({ [name]: value }, { [name]: 'usual' })[0]?.value
@@ -8,7 +8,7 @@ function shown(name: string, value: string): string | null | undefined {
 
 test('a default is shown whole, and what was set counts before it', () => {
   const defaults = { ONE: 'https://relay.example/path', TWO: '', THREE: '3' }
-  expect(settingsInForce({ THREE: ' 4 ', TWO: ' ' }, defaults)).toEqual([
+  expect(settingsInForce({ THREE: ' 4 ', TWO: ' ' }, defaults)).toMatchObject([
     { name: 'ONE', value: 'https://relay.example/path', is_set: false },
     { name: 'TWO', value: '', is_set: false },
     { name: 'THREE', value: '4', is_set: true },
@@ -41,4 +41,15 @@ test('of an address, the host is shown alone', () => {
     ['https://a.example,secret', null],
   ] as const)
     expect([value, shown('EVM_RPC_URLS', value)]).toEqual([value, expected])
+})
+
+test('nodes see by short hashes whether they share what they must, also secrets and defaults', () => {
+  const defaults = { PUBLIC_URL: '', TURN_SECRET: '', RATE_LOGIN: '5/60', PORT: '8080', EVM_RPC_URLS: '' }
+  const hashes = (environment: Record<string, string>) => sharedHashes(settingsInForce(environment, defaults))
+  const own = { TURN_SECRET: 'one', RATE_LOGIN: '5/60', PORT: '80', EVM_RPC_URLS: 'https://a.example' }
+  expect(hashes({ TURN_SECRET: ' one ', PORT: '90' })).toEqual(hashes(own))
+  const other = hashes({ ...own, TURN_SECRET: 'two' })
+  const differ = Object.keys(other).filter((name) => other[name] !== hashes(own)[name])
+  expect([Object.keys(other), differ]).toEqual([['PUBLIC_URL', 'TURN_SECRET', 'RATE_LOGIN'], ['TURN_SECRET']])
+  for (const hash of Object.values(other)) expect(hash).toMatch(/^[0-9a-f]{4}$/)
 })

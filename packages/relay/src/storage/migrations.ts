@@ -22,6 +22,7 @@ import { mediaCounting } from './migrations/media-counting.ts'
 import { mediaTotal } from './migrations/media-total.ts'
 import type { Migration } from './migrations/migration.ts'
 import { moderation } from './migrations/moderation.ts'
+import { nodes } from './migrations/nodes.ts'
 import { orderDestinations } from './migrations/order-destinations.ts'
 import { payments } from './migrations/payments.ts'
 import { postBytes } from './migrations/post-bytes.ts'
@@ -39,7 +40,14 @@ import { unlistedLanes } from './migrations/unlisted-lanes.ts'
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
  * back. They add what older relays do not read and need not write. All others have no way back.
  */
-const additive: ReadonlySet<Migration> = new Set([longHolds, leases, connections, busyTables, acmeChallenges])
+const additive: ReadonlySet<Migration> = new Set([
+  longHolds,
+  leases,
+  connections,
+  busyTables,
+  acmeChallenges,
+  nodes,
+])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -77,6 +85,7 @@ export const migrations: readonly Migration[] = [
   connections,
   busyTables,
   acmeChallenges,
+  nodes,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

@@ -45,6 +45,7 @@ const WRITTEN_AT_ANY_TIME = {
     'leases',
     'acme_challenges',
     'connections',
+    'nodes',
   ],
   columns: ['failing_since', 'told_delivered_seq', 'told_read_seq', 'unlisted_since'],
 }
@@ -144,6 +145,7 @@ export const OF_NOBODY = [
     'day_figures',
     'leases',
     'acme_challenges',
+    'nodes',
     'chain_blocks',
     'chains',
   ],

@@ -5,16 +5,32 @@ interface Disk {
   readonly free_bytes: number
 }
 
+/** One of the processes that share a database. */
+export interface Node {
+  readonly node: string
+  readonly place: string
+  readonly version: string
+  readonly state: 'alive' | 'draining' | 'silent'
+  readonly last_seen_at: string
+  readonly connections: number
+  /** Whether it hears what it tells other nodes. */
+  readonly bus: 'ok' | 'silent'
+}
+
 export interface Status {
   readonly version: string
   readonly relay: {
     readonly uptime_seconds: number
-    readonly connections: number
+    /** Its name among the nodes. */
+    readonly node: string
     readonly memory_bytes: number
     readonly storage: 'ok' | 'short' | 'full'
     readonly payment_troubles: readonly string[]
     readonly certificate_ends_at: string | null
   } | null
+  readonly nodes: readonly Node[]
+  /** At all nodes. */
+  readonly connections: number
   readonly accounts: number
   readonly messages: { readonly waiting: number; readonly bytes: number; readonly accounts: number }
   readonly pushes_waiting: number

@@ -4,7 +4,7 @@ import { nowMs } from '../session/clock.ts'
 import { adminTexts } from '../texts/admin.ts'
 import { fullTime, numberOf, sizeOf } from '../texts/dates.ts'
 import { Answered } from './answered.tsx'
-import type { Status } from './answers.ts'
+import type { Node, Status } from './answers.ts'
 import { Fact } from './fact.tsx'
 import { useAnswer } from './use-answer.ts'
 
@@ -28,7 +28,7 @@ export function StatusPage() {
 }
 
 /** What the operator has to do something about. */
-function Warnings({ status: { relay, is_expiry_stopped } }: { readonly status: Status }) {
+function Warnings({ status: { relay, nodes, is_expiry_stopped } }: { readonly status: Status }) {
   const t = adminTexts.value.status
   const end = relay?.certificate_ends_at
   const isEndingSoon = typeof end === 'string' && Date.parse(end) - nowMs() < SOON_DAYS * DAY_MS
@@ -37,6 +37,7 @@ function Warnings({ status: { relay, is_expiry_stopped } }: { readonly status: S
     ...(is_expiry_stopped ? [t.expiryStopped] : []),
     ...(isEndingSoon ? [t.certificateSoon(fullTime(Date.parse(end)))] : []),
     ...(relay?.payment_troubles.map((trouble) => t.paymentTrouble(trouble)) ?? []),
+    ...nodes.flatMap((node) => nodeWarnings(node)),
   ]
   if (lines.length === 0) return null
   return (
@@ -50,13 +51,19 @@ function Warnings({ status: { relay, is_expiry_stopped } }: { readonly status: S
   )
 }
 
+function nodeWarnings({ place, state, bus, last_seen_at }: Node): string[] {
+  const t = adminTexts.value.status
+  if (state === 'silent') return [t.nodeSilent(place, fullTime(Date.parse(last_seen_at)))]
+  return bus === 'silent' ? [t.busSilent(place)] : []
+}
+
 function Cards({ status }: { readonly status: Status }) {
   const t = adminTexts.value.status
   const { relay, messages, database, media } = status
   return (
     <div class="admin-cards">
       <Card title={t.relay}>
-        {relay && <Fact name={t.connections}>{numberOf(relay.connections)}</Fact>}
+        <Fact name={t.connections}>{numberOf(status.connections)}</Fact>
         <Fact name={t.accounts}>{numberOf(status.accounts)}</Fact>
         {relay && <Fact name={t.memory}>{sizeOf(relay.memory_bytes)}</Fact>}
         {relay && <Fact name={t.runningSince}>{fullTime(nowMs() - relay.uptime_seconds * 1000)}</Fact>}
@@ -88,7 +95,25 @@ function Cards({ status }: { readonly status: Status }) {
         <Fact name={t.bytes}>{sizeOf(media.bytes)}</Fact>
         <DiskFigure disk={media.disk} />
       </Card>
+      {status.nodes.map((node) => (
+        <NodeCard key={node.node} node={node} isThis={node.node === relay?.node} />
+      ))}
     </div>
+  )
+}
+
+function NodeCard({ node, isThis }: { readonly node: Node; readonly isThis: boolean }) {
+  const t = adminTexts.value.status
+  return (
+    <Card title={isThis ? t.thisNode(node.place) : t.node(node.place)}>
+      <Fact name={t.nodeState}>{t.nodeStates[node.state]}</Fact>
+      <Fact name={t.lastSeen}>{fullTime(Date.parse(node.last_seen_at))}</Fact>
+      <Fact name={t.connections}>{numberOf(node.connections)}</Fact>
+      <Fact name={t.version}>
+        <span class="code">{node.version}</span>
+      </Fact>
+      <Fact name={t.bus}>{t.busStates[node.bus]}</Fact>
+    </Card>
   )
 }
 
