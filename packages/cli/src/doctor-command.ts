@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<Finding['state'], string>> = {
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'check settings, clock, disk, database, certificate, address, calls, push, payments',
+  summary: 'check settings, clock, disk, database, nodes, certificate, address, calls, push, payments',
   help: `Usage: sotto doctor [--json] [--data-dir D]
 
 Checks what a relay with these settings needs, and says in one line for each thing what is
@@ -29,6 +29,8 @@ and as the user of the relay.
   clock           it agrees with the database, never jumped, and follows a time service
   disk            there is space, this user can write, and a sync reaches a disk
   database        it can be opened, keeps what it confirms, and has the tables of this version
+  bus             what nodes of one PostgreSQL tell each other arrives, and all are heard
+  nodes           none is silent; versions, settings and clocks agree
   certificate     it can be served, and does not end soon
   address         the name of PUBLIC_URL can be found, and a relay answers there. From here: a
                   firewall in front of this machine cannot be seen

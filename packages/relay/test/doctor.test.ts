@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { examine } from '../src/doctor/doctor.ts'
 import type { Finding } from '../src/doctor/finding.ts'
@@ -12,15 +13,17 @@ import { createLog } from '../src/operations/log.ts'
 import { systemRandom } from '../src/operations/random.ts'
 import { openPostgres } from '../src/storage/postgres.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
+import { version } from '../src/version.ts'
 import { certify } from './certificate.ts'
 import { startChain } from './chain.ts'
 import { XPUB } from './chain-shop.ts'
 import { type Coturn, startCoturn } from './coturn.ts'
 import { engines } from './engines.ts'
 import { findFreePort } from './free-port.ts'
+import { type NatsServer, startNats } from './nats-server.ts'
 import { type OwnPostgresServer, startOwnPostgres } from './postgres-server.ts'
 import { answer, startPushEndpoint } from './push-endpoint.ts'
-import { startRelay } from './relay-process.ts'
+import { QUICK, type RelayProcess, startRelay } from './relay-process.ts'
 import { mountSmallDisk } from './small-disk.ts'
 
 setDefaultTimeout(240_000)
@@ -193,6 +196,60 @@ describe('database', () => {
         'failed: DATABASE_URL: PostgreSQL cannot be used',
       )
     })
+  })
+})
+
+describe('nodes of one PostgreSQL', () => {
+  let nats: NatsServer
+  beforeAll(async () => {
+    nats = await startNats()
+  })
+  afterAll(() => nats.kill())
+
+  const newDatabase = async (): Promise<Record<string, string>> => ({ ...(await engines[1]?.environment()) })
+  const startNode = async (env: Record<string, string>): Promise<RelayProcess> => {
+    const node = await startRelay({ env })
+    endings.push(() => node.stop())
+    return node
+  }
+
+  test('bus: PostgreSQL and NATS are tried, and a node that is not heard is told', async () => {
+    expect(await look('bus', {})).toEqual(['unused: a relay with the embedded database is one node'])
+    const shared = await newDatabase()
+    expect(await look('bus', shared)).toEqual([
+      expect.stringMatching(/^ok: PostgreSQL carries what nodes tell, in \d+ ms; nodes heard: 0$/),
+    ])
+    const one = await startNode(shared)
+    const two = await startNode({ ...shared, NATS_URL: nats.url })
+    const placeOf = ({ url }: RelayProcess): string => `${hostname()}:${new URL(url).port}`
+    expect((await look('bus', shared))[0]).toEndWith(`but these nodes are not heard: ${placeOf(two)}`)
+    const [found = ''] = await look('bus', { ...shared, NATS_URL: nats.url })
+    expect(found).toMatch(/^warning: NATS carries what nodes tell, in \d+ ms/)
+    expect(found).toEndWith(`not heard: ${placeOf(one)}`)
+    const nowhere = { ...shared, NATS_URL: `nats://127.0.0.1:${await findFreePort()}` }
+    expect((await look('bus', nowhere))[0]).toStartWith('failed: NATS refuses: ')
+  })
+
+  test('nodes: one with other settings, another version or another time, and a silent one, are told', async () => {
+    const shared: Record<string, string> = { ...QUICK, ...(await newDatabase()) }
+    expect(await look('nodes', shared)).toEqual(['ok: none runs'])
+    const one = await startNode({ ...shared, LOG_LEVEL: 'error' })
+    expect(await look('nodes', shared)).toEqual(['ok: 1, of one version and with the same settings'])
+    const place = `${hostname()}:${new URL(one.url).port}`
+    expect(
+      await look('nodes', { ...shared, PUBLIC_URL: 'https://relay.example', TURN_SECRET: SECRET }),
+    ).toEqual([`warning: ${place} has other values than these settings: PUBLIC_URL, TURN_SECRET`])
+    await one.kill('SIGKILL')
+    await using sql = new Bun.SQL(shared.DATABASE_URL ?? '', { max: 1 })
+    await sql`INSERT INTO nodes SELECT 'fast', 'fast:1', '0.0.9', schema_known, settings, started_at,
+      seen_at + 3600000, 90000, 0, 0, 0, 1 FROM nodes`
+    await sql`UPDATE nodes SET seen_at = seen_at - 3600000 WHERE node <> 'fast'`
+    const found = await look('nodes', shared)
+    expect(found).toContain('warning: the clock of fast:1 is 90 s ahead of that of PostgreSQL')
+    expect(found).toContain(`warning: fast:1 has version 0.0.9, and this is ${version}`)
+    expect(found).toContainEqual(
+      expect.stringMatching(new RegExp(`^warning: ${place} has been silent for 36\\d\\d s$`)),
+    )
   })
 })
 

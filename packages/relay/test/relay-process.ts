@@ -40,7 +40,7 @@ export interface RelayProcess {
  * Settings that keep tests quick: no rates, little proof of work; and patient with connections that say
  * nothing while a busy machine prepares others. Tests of one of these override it.
  */
-const QUICK = {
+export const QUICK = {
   ...{ RATE_LIMITS: 'off', LIMIT_POW_DIFFICULTY: '1', LOG_LEVEL: 'warn', HOST: '127.0.0.1' },
   ...{ LIMIT_UNLISTED_SECONDS: '0', LIMIT_IDLE_SECONDS: '900' },
 }

@@ -9,7 +9,7 @@ import type { Bus } from './bus.ts'
 import { createInProcessBus } from './in-process-bus.ts'
 import type { NatsServers } from './nats-settings.ts'
 import { postgresCarrier } from './postgres-carrier.ts'
-import { openSharedBus } from './shared-bus.ts'
+import { type OpenCarrier, openSharedBus } from './shared-bus.ts'
 
 /** Opens the bus. */
 export async function openBus(
@@ -27,9 +27,24 @@ export async function openBus(
 ): Promise<Bus> {
   const { databaseUrl, nats } = config
   if (databaseUrl === undefined) return createInProcessBus()
-  if (nats === undefined) return await openSharedBus(postgresCarrier(databaseUrl), parts)
-  // NATS's library takes 15 MB of memory, which only those who use it pay.
-  const { natsCarrier } = await import('./nats-carrier.ts')
-  const subject = `sotto.${await nameInStore('bus', parts)}`
-  return await openSharedBus(natsCarrier(nats, subject), parts)
+  const relay = nats && (await nameInStore('bus', parts))
+  return await openSharedBus(openCarrier({ databaseUrl, nats, relay }), parts)
+}
+
+/**
+ * How to open what carries packets between the nodes.
+ * @param how.relay the name of the relay on a NATS server; PostgreSQL needs none
+ */
+export function openCarrier(how: {
+  readonly databaseUrl: string
+  readonly nats: NatsServers | undefined
+  readonly relay: string | undefined
+}): OpenCarrier {
+  const { databaseUrl, nats, relay } = how
+  if (nats === undefined) return postgresCarrier(databaseUrl)
+  return async (events) => {
+    // NATS's library takes 15 MB of memory, which only those who use it pay.
+    const { natsCarrier } = await import('./nats-carrier.ts')
+    return await natsCarrier(nats, `sotto.${relay}`)(events)
+  }
 }

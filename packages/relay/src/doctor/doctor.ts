@@ -5,11 +5,13 @@ import { createLog } from '../operations/log.ts'
 import { systemRandom } from '../operations/random.ts'
 import { VanityRules, VanityRulesError } from '../vanity/vanity.ts'
 import { checkAddress } from './address.ts'
+import { checkBus } from './bus.ts'
 import { checkServedCertificate } from './certificate.ts'
 import { checkClock } from './clock.ts'
 import { checkDatabase, openStore } from './database.ts'
 import { checkDisks } from './disk.ts'
 import { type CheckName, type Finding, findingsOf, reasonOf } from './finding.ts'
+import { checkNodes } from './nodes.ts'
 import type { DoctorParts, Patient } from './patient.ts'
 import { checkPayments } from './payments.ts'
 import { checkPush } from './push.ts'
@@ -21,6 +23,8 @@ const CHECKS: readonly [CheckName, (patient: Patient) => Promise<readonly Findin
   ['clock', checkClock],
   ['disk', checkDisks],
   ['database', checkDatabase],
+  ['bus', checkBus],
+  ['nodes', checkNodes],
   ['certificate', checkServedCertificate],
   ['address', checkAddress],
   ['turn', checkTurn],

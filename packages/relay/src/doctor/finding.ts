@@ -7,6 +7,8 @@ export type CheckName =
   | 'clock'
   | 'disk'
   | 'database'
+  | 'bus'
+  | 'nodes'
   | 'certificate'
   | 'address'
   | 'turn'

@@ -1,10 +1,21 @@
 // Random names that belong to the database, so that what has one is not taken for another relay's.
-import type { Storage } from '../storage/storage.ts'
+import type { ReadStorage, Storage } from '../storage/storage.ts'
 import type { RandomBytes } from './random.ts'
+
+type Name = 'media_store' | 'bus'
+
+/** Reads a name that the database keeps. @returns undefined if no node has made it */
+export async function findNameInStore(
+  name: Name,
+  { sql }: Pick<ReadStorage, 'sql'>,
+): Promise<string | undefined> {
+  const [row] = await sql<{ value: string }>`SELECT value FROM relay_state WHERE name = ${name}`
+  return row?.value
+}
 
 /** Reads a name that the database keeps. The first node that asks makes it. */
 export async function nameInStore(
-  name: 'media_store' | 'bus',
+  name: Name,
   { storage, randomBytes }: { readonly storage: Storage; readonly randomBytes: RandomBytes },
 ): Promise<string> {
   const [row] = await storage.transaction(async (sql) => {
