@@ -1,9 +1,11 @@
-// Tests the checker: runs relays that deliberately break a promise, and expects a violation for each.
+// Tests the checker: runs relays that deliberately break a promise, and expects a violation for each, or the
+// failure of the test that the mutant names.
 // bun bench/faults/mutants.ts [--seconds 12] [--seed 7] [--quiet-seconds 6] [--name words in its name]
 import { parseArgs } from 'node:util'
-import { mutations, plant } from './mutations.ts'
+import { copyWith, mutations, plant } from './mutations.ts'
 import { runRound } from './round.ts'
 import { summaryOf } from './run.ts'
+import { type TestedMutation, testedMutations } from './tested-mutations.ts'
 
 const { values } = parseArgs({
   options: {
@@ -45,5 +47,38 @@ for (const mutation of mutations.filter(({ name }) => name.includes(values.name)
     remove()
   }
 }
+for (const mutation of testedMutations.filter(({ name }) => name.includes(values.name))) {
+  console.log(`${mutation.name} (${mutation.test.file})`)
+  const began = performance.now()
+  const failed = await failureIn(mutation)
+  const seconds = Math.round((performance.now() - began) / 1000)
+  console.log(failed ? `  caught after ${seconds} s: ${failed}` : '  ESCAPED: its test passes')
+  if (!failed) escaped += 1
+}
 console.log(escaped === 0 ? 'every mutant that was tried is caught' : `${escaped} escaped`)
 process.exit(escaped === 0 ? 0 : 1)
+
+/** Runs the test that a mutant names. @returns the line that says that it failed */
+async function failureIn({ patches, test }: TestedMutation): Promise<string | undefined> {
+  const { folder, remove } = copyWith(patches, 'packages/protocol') // Its tests' parts serve the relay's, too.
+  try {
+    const command = [
+      process.execPath,
+      'test',
+      test.file,
+      '--test-name-pattern',
+      test.name,
+      '--timeout',
+      '120000',
+    ]
+    const child = Bun.spawn(command, { cwd: folder, stdout: 'ignore', stderr: 'pipe' })
+    const [output] = await Promise.all([new Response(child.stderr).text(), child.exited])
+    const results = output
+      .split('\n')
+      .filter((line) => /^\((?:pass|fail)\)/.test(line) && line.includes(test.name))
+    if (results.length === 0) throw new Error(`the test did not run: ${output.slice(-1000)}`)
+    return results.find((line) => line.startsWith('(fail)'))
+  } finally {
+    remove()
+  }
+}

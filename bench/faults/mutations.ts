@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import type { startRelay } from '@sotto/relay/testing'
 import type { Deed } from './deeds.ts'
 import type { ViolationKind } from './facts.ts'
+import { testedMutations } from './tested-mutations.ts'
 
 const root = join(import.meta.dir, '../..')
 
@@ -283,5 +284,5 @@ export async function starterIn(folder: string): Promise<typeof startRelay> {
 
 /** @throws if a mutation no longer matches the source */
 export function allMutationsApply(): void {
-  for (const { patches } of mutations) patched(patches)
+  for (const { patches } of [...mutations, ...testedMutations]) patched(patches)
 }
