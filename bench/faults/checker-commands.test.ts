@@ -88,6 +88,12 @@ describe.each([
     expect(kinds(write('a'), ...end.done, ack('a', 1))).toEqual([])
   })
 
+  test('a message whose refusal its client missed is stored later than those that were written after it', () => {
+    const later = [write('b'), ack('b', 1), arrive('b', 1), write('a'), ack('a', 2), arrive('a', 2)]
+    expect(kinds(...end.done, write('a'), ...again, ...later)).toEqual([])
+    expect(kinds(...end.done, ...again, write('a'), ...later)).toEqual(['order'])
+  })
+
   test('no message is stored or shown', () => {
     expect(kinds(...end.done, write('a'), ack('a', 1), arrive('a', 1))).toEqual(['parted'])
     expect(kinds(...end.done, write('a'), arrive('a', 1), refused('a'))).toEqual(['parted'])

@@ -122,13 +122,15 @@ function checkStored(facts: Facts, pair: Pair, earliest: Map<MessageFact, number
 }
 
 // Clients repeat unacknowledged messages in order, so messages are stored in the order in which they were
-// first sent. The exceptions are messages that were refused for a while, or whose retraction was sent first.
-function checkSendingOrder(facts: Facts, { conv, members }: Pair, n: number): void {
+// first sent. The exceptions are messages that were refused for a while, or whose retraction was sent first. A
+// client may have missed that a message was refused because the two were not friends.
+function checkSendingOrder(facts: Facts, { conv, members, friends }: Pair, n: number): void {
   for (const { client } of members) {
     const own = [...facts.messages.values()]
       .filter((message) => message.sender === client && message.conv === conv)
       .filter(({ wasRefused, seq, sentAt }) => !wasRefused && seq !== undefined && sentAt !== undefined)
       .filter(({ retractSentAt, ackedAt }) => retractSentAt === undefined || (ackedAt ?? 0) < retractSentAt)
+      .filter(({ sentAt = 0, ackedAt = n }) => !friends.canBe(false, sentAt, ackedAt))
       .sort((a, b) => (a.sentAt ?? 0) - (b.sentAt ?? 0))
     let last = 0
     for (const { id, seq = 0 } of own) {
