@@ -4,6 +4,7 @@ import { type Limits, ProtocolError } from '@sotto/protocol'
 import type { WebSocketHandler } from 'bun'
 import { admit, deadTokenReasonsOf } from '../../packages/relay/src/accounts/admission.ts'
 import type { LiveKeys } from '../../packages/relay/src/accounts/relay-keys.ts'
+import { Tickets } from '../../packages/relay/src/accounts/tickets.ts'
 import { Tokens } from '../../packages/relay/src/accounts/tokens.ts'
 import type { Bus } from '../../packages/relay/src/cluster/bus.ts'
 import { openSharedBus } from '../../packages/relay/src/cluster/shared-bus.ts'
@@ -63,7 +64,8 @@ export class SimulatedNode {
     })
     this.owner = parts.owner
     this.webSocket = gateway.webSocket()
-    this.#admit = (token) => admit({ token, uuid: undefined, ticket: undefined }, { storage, tokens, clock })
+    const tickets = new Tickets({ ...shared, lifeSeconds: limits.ticketSeconds })
+    this.#admit = (token) => admit({ token, uuid: undefined, ticket: undefined }, { tokens, tickets, clock })
   }
 
   /** Starts a node, in a step of its own. Resolves when clients can connect. */

@@ -6,6 +6,7 @@ import { admit, authenticate, deadTokenReasonsOf } from './accounts/admission.ts
 import { LogoutWatch } from './accounts/logouts.ts'
 import { openRelayKeys } from './accounts/relay-keys.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { Tickets } from './accounts/tickets.ts'
 import { Tokens } from './accounts/tokens.ts'
 import { AdminPage } from './admin/admin-page.ts'
 import { DayFigures } from './admin/day-figures.ts'
@@ -161,6 +162,7 @@ async function startOn(
     risesAt: config.rates ? config.admission.powRisesAt : undefined,
   })
   const tokens = new Tokens({ ...shared, keys: keyRings.live('token'), lifeSeconds: limits.tokenSeconds })
+  const tickets = new Tickets({ ...shared, lifeSeconds: limits.ticketSeconds })
   const messages = createMessages(shared)
   await messages.sentIdCounts.load()
   const vanityRules = new VanityRules(config.vanityRules, parts)
@@ -233,11 +235,12 @@ async function startOn(
     pages: payments.pages,
     app,
     authenticate: (token, endpoint) => authenticate(token, endpoint, { tokens }),
-    admit: (credentials) => admit(credentials, { storage, tokens, clock }),
+    admit: (credentials) => admit(credentials, { tokens, tickets, clock }),
     handlers: {
       ...accountRoutes({
         ...shared,
         tokens,
+        tickets,
         challengeKeys: keyRings.live('challenge'),
         deletion,
         gate,

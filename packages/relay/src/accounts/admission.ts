@@ -1,13 +1,13 @@
 // Checks tickets and tokens, and finds the account that may open a WebSocket or call an endpoint.
-import { type EndpointName, ProtocolError } from '@sotto/protocol'
+import { AccountUuid, type EndpointName, ProtocolError } from '@sotto/protocol'
+import * as v from 'valibot'
 import type { Admission, DeadTokenReason } from '../gateway/gateway.ts'
 import type { Credentials } from '../listener/listener.ts'
 import type { Caller } from '../listener/route.ts'
 import type { Clock } from '../operations/clock.ts'
 import { type AccountId, list, query, type Storage } from '../storage/storage.ts'
-import { findAccount } from './accounts.ts'
 import { mayCallSuspended, suspended } from './suspensions.ts'
-import { redeemTicket } from './tickets.ts'
+import type { Tickets } from './tickets.ts'
 import type { TokenState, Tokens } from './tokens.ts'
 
 /**
@@ -40,6 +40,7 @@ export async function deadTokenReasonsOf(
 interface Parts {
   readonly storage: Storage
   readonly tokens: Tokens
+  readonly tickets: Tickets
   readonly clock: Clock
 }
 
@@ -64,7 +65,7 @@ export async function authenticate(
  * @throws ProtocolError if the token or ticket is not from this relay, or belongs to another account, or if
  *   the account is suspended
  */
-export async function admit(credentials: Credentials, parts: Parts): Promise<Admission> {
+export async function admit(credentials: Credentials, parts: Omit<Parts, 'storage'>): Promise<Admission> {
   const state = await stateOf(credentials, parts)
   if (credentials.uuid !== undefined && credentials.uuid !== state.uuid)
     throw new ProtocolError('UNAUTHENTICATED')
@@ -74,21 +75,23 @@ export async function admit(credentials: Credentials, parts: Parts): Promise<Adm
   return { owner: { account: state.account, jti: state.jti, tokenExpiresAt: state.expiresAt } }
 }
 
-async function stateOf(credentials: Credentials, parts: Parts): Promise<TokenState> {
-  const { storage, tokens, clock } = parts
+async function stateOf(credentials: Credentials, parts: Omit<Parts, 'storage'>): Promise<TokenState> {
+  const { tokens, tickets, clock } = parts
   if (credentials.ticket === undefined) {
     if (credentials.token === undefined) throw new ProtocolError('UNAUTHENTICATED')
     return await tokens.read(credentials.token)
   }
-  const caller = await redeemTicket(storage, credentials.ticket, clock.now())
-  const account = await findAccount(storage.sql, caller.id)
-  if (!account || credentials.uuid !== account.uuid) throw new ProtocolError('TICKET_INVALID')
+  const { uuid } = credentials
+  const caller = await tickets.redeem(credentials.ticket)
+  // A text of another form could make a query fail that also reads others.
+  if (!v.is(AccountUuid, uuid)) throw new ProtocolError('TICKET_INVALID')
   // The token of the ticket may have died since the ticket was issued.
-  const { dead, suspension } = await tokens.stateOf(storage.sql, account.uuid, caller.jti)
+  const { account, dead, suspension } = await tokens.lifeOf({ uuid, jti: caller.jti })
+  if (account !== caller.id) throw new ProtocolError('TICKET_INVALID')
   const isExpired = caller.tokenExpiresAt <= clock.now()
   return {
-    account: account.id,
-    uuid: account.uuid,
+    account,
+    uuid,
     jti: caller.jti,
     expiresAt: caller.tokenExpiresAt,
     dead: dead ?? (isExpired ? 'expired' : undefined),

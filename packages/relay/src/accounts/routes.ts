@@ -25,12 +25,13 @@ import { findSolvedChallenge, openPowChallenge, usePowChallenge } from './proof-
 import type { LiveKeys } from './relay-keys.ts'
 import { isSignedBy } from './signatures.ts'
 import { findSuspension, suspended } from './suspensions.ts'
-import { issueTicket } from './tickets.ts'
+import type { Tickets } from './tickets.ts'
 import type { Tokens } from './tokens.ts'
 
 export interface AccountParts {
   readonly storage: Storage
   readonly tokens: Tokens
+  readonly tickets: Tickets
   readonly challengeKeys: LiveKeys
   readonly bus: Bus
   readonly clock: Clock
@@ -145,12 +146,7 @@ export function accountRoutes(parts: AccountParts): Handlers<Names> {
       await logOutEverywhere(caller.id, parts)
     },
 
-    wsTicket: ({ caller }) =>
-      issueTicket(storage, caller, {
-        now: clock.now(),
-        randomBytes: parts.randomBytes,
-        lifeSeconds: parts.limits.ticketSeconds,
-      }),
+    wsTicket: ({ caller }) => parts.tickets.issue(caller),
 
     getMe: async ({ caller }) => profileOf(await getAccount(caller.id)),
 

@@ -4,7 +4,8 @@ import { createDecoder, createSigner, createVerifier, type SignerSync, type Veri
 import * as v from 'valibot'
 import type { Clock } from '../operations/clock.ts'
 import { type RandomBytes, randomText } from '../operations/random.ts'
-import type { AccountId, Sql, Storage } from '../storage/storage.ts'
+import { Together } from '../operations/together.ts'
+import { type AccountId, list, query, type Storage } from '../storage/storage.ts'
 import type { Account } from './accounts.ts'
 import type { LiveKeys, RelayKey } from './relay-keys.ts'
 import type { Suspension } from './suspensions.ts'
@@ -29,10 +30,10 @@ export interface TokenState {
   readonly suspension: Suspension | undefined
 }
 
-interface TokenRow {
+interface AccountRow {
+  readonly uuid: string
   readonly id: AccountId
   readonly logged_out_at: number
-  readonly reason: 'revoked' | 'replaced' | null
   /** Null if the account is not suspended. */
   readonly suspended_for: string | null
   readonly ends_at: number | null
@@ -41,6 +42,17 @@ interface TokenRow {
 const Header = v.object({ header: v.object({ kid: v.string() }) })
 const Claims = v.object({ sub: v.string(), jti: v.string(), exp: v.number() })
 const decodeHeader = createDecoder({ complete: true })
+
+/** What is known of a token without its signature. */
+interface TokenOwner {
+  readonly uuid: string
+  readonly jti: string
+}
+
+/** Whether a token is dead, for any other reason than its age, and its account. */
+export interface TokenLife extends Pick<TokenState, 'account' | 'suspension'> {
+  readonly dead: 'revoked' | 'replaced' | undefined
+}
 
 /** Issues, reads and kills tokens. */
 export class Tokens {
@@ -52,6 +64,7 @@ export class Tokens {
   readonly #clock: Clock
   readonly #randomBytes: RandomBytes
   readonly #lifeSeconds: number
+  readonly #lives: Together<TokenOwner, TokenLife>
 
   constructor(parts: {
     storage: Storage
@@ -65,6 +78,7 @@ export class Tokens {
     this.#clock = parts.clock
     this.#randomBytes = parts.randomBytes
     this.#lifeSeconds = parts.lifeSeconds
+    this.#lives = new Together((owners) => this.#readLives(owners))
   }
 
   /** Issues a token for an account as it was before its login was checked. */
@@ -85,7 +99,7 @@ export class Tokens {
   async read(token: string): Promise<TokenState> {
     const claims = this.#verify(token)
     const expiresAt = claims.exp * 1000
-    const state = await this.stateOf(this.#storage.sql, claims.sub, claims.jti)
+    const state = await this.lifeOf({ uuid: claims.sub, jti: claims.jti })
     return {
       account: state.account,
       uuid: claims.sub,
@@ -99,24 +113,10 @@ export class Tokens {
   /**
    * The account of a token, whether the account is suspended, and whether the token was revoked or replaced.
    * The tokens of a deleted account count as revoked.
+   * @param owner its uuid has the form of one, because one query reads several
    */
-  async stateOf(
-    sql: Sql,
-    uuid: string,
-    jti: string,
-  ): Promise<Pick<TokenState, 'account' | 'suspension'> & { dead: 'revoked' | 'replaced' | undefined }> {
-    const [row] = await sql<TokenRow>`
-      SELECT accounts.id AS id, accounts.logged_out_at AS logged_out_at, dead_tokens.reason AS reason,
-        suspensions.reason AS suspended_for, suspensions.ends_at AS ends_at
-      FROM accounts
-      LEFT JOIN dead_tokens ON dead_tokens.jti = ${jti}
-      LEFT JOIN suspensions ON suspensions.account_id = accounts.id
-      WHERE accounts.uuid = ${uuid} AND accounts.deleted_at IS NULL`
-    if (!row) return { account: undefined, dead: 'revoked', suspension: undefined }
-    const { id: account, suspended_for: reason, ends_at } = row
-    const suspension = reason === null ? undefined : { reason, ends_at }
-    const dead = this.isCurrent(jti, row.logged_out_at) ? (row.reason ?? undefined) : 'revoked'
-    return { account, dead, suspension }
+  lifeOf(owner: TokenOwner): Promise<TokenLife> {
+    return this.#lives.do(owner)
   }
 
   /** Whether a token was issued under a key that the relay still has, and since the account's last logout. */
@@ -136,6 +136,32 @@ export class Tokens {
       await sql`
         INSERT INTO dead_tokens (jti, reason, expires_at) VALUES (${jti}, ${reason}, ${expiresAt})
         ON CONFLICT (jti) DO UPDATE SET reason = 'revoked' WHERE ${reason} = 'revoked'`
+    })
+  }
+
+  async #readLives(owners: readonly TokenOwner[]): Promise<TokenLife[]> {
+    const accounts = await this.#storage.sql<AccountRow>(
+      ...query`
+        SELECT accounts.uuid AS uuid, accounts.id AS id, accounts.logged_out_at AS logged_out_at,
+          suspensions.reason AS suspended_for, suspensions.ends_at AS ends_at
+        FROM accounts LEFT JOIN suspensions ON suspensions.account_id = accounts.id
+        WHERE accounts.uuid IN ${list(owners.map(({ uuid }) => uuid))} AND accounts.deleted_at IS NULL`,
+    )
+    const dead = await this.#storage.sql<{ jti: string; reason: 'revoked' | 'replaced' }>(
+      ...query`SELECT jti, reason FROM dead_tokens WHERE jti IN ${list(owners.map(({ jti }) => jti))}`,
+    )
+    const accountOf = new Map(accounts.map((row) => [row.uuid, row]))
+    const reasonOf = new Map(dead.map(({ jti, reason }) => [jti, reason]))
+    return owners.map(({ uuid, jti }) => {
+      const row = accountOf.get(uuid)
+      if (!row) return { account: undefined, dead: 'revoked', suspension: undefined }
+      const { id: account, suspended_for: reason, ends_at } = row
+      const suspension = reason === null ? undefined : { reason, ends_at }
+      return {
+        account,
+        dead: this.isCurrent(jti, row.logged_out_at) ? reasonOf.get(jti) : 'revoked',
+        suspension,
+      }
     })
   }
 

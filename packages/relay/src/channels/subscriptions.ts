@@ -7,6 +7,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { Repeatable } from '../operations/repeatable.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
+import { Together } from '../operations/together.ts'
 import { type AccountId, list, query, type Sql, type Storage } from '../storage/storage.ts'
 import { lockChannel } from './catalog.ts'
 import type { ChannelNumber } from './channel-row.ts'
@@ -76,6 +77,8 @@ export class SubscribedConnections {
   readonly #log: Log
   readonly #connections = new Map<AccountId, TrackedConnection>()
   readonly #reload: Repeatable
+  /** Reads the channels of accounts whose connections open at the same time. */
+  readonly #channels = new Together((accounts: readonly AccountId[]) => this.#read(accounts))
 
   constructor(parts: { storage: Storage; bus: Bus; log: Log; clock: Clock }) {
     this.#storage = parts.storage
@@ -127,9 +130,8 @@ export class SubscribedConnections {
     do {
       const changedTopics = [...tracked.changedTopics]
       tracked.changedTopics.clear()
-      const rows = await this.#storage.sql<{ channel: ChannelNumber }>`
-        SELECT channel FROM channel_subscriptions WHERE account_id = ${tracked.connection.account}`
-      const wanted = new Set(rows.map(({ channel }) => topicOf(channel)))
+      const channels = await this.#channels.do(tracked.connection.account)
+      const wanted = new Set(channels.map(topicOf))
       for (const topic of wanted) tracked.connection.subscribe(topic)
       for (const topic of changedTopics) if (!wanted.has(topic)) tracked.connection.unsubscribe(topic)
     } while (tracked.changedTopics.size > 0)
@@ -144,17 +146,23 @@ export class SubscribedConnections {
         .slice(i, i + LOADED_TOGETHER)
         .map((tracked) => ({ tracked, before: tracked.changeCount }))
       const accounts = some.map(({ tracked }) => tracked.connection.account)
-      const rows = await this.#storage.sql<{ account_id: AccountId; channel: ChannelNumber }>(
-        ...query`SELECT account_id, channel FROM channel_subscriptions WHERE account_id IN ${list(accounts)}`,
-      )
-      const rowsOf = Map.groupBy(rows, ({ account_id }) => account_id)
-      for (const { tracked, before } of some) {
+      const channels = await this.#read(accounts)
+      for (const [index, { tracked, before }] of some.entries()) {
         if (tracked.changeCount !== before || tracked.isLoading) continue
         const { connection } = tracked
-        const wanted = new Set((rowsOf.get(connection.account) ?? []).map(({ channel }) => topicOf(channel)))
+        const wanted = new Set(channels[index]?.map(topicOf))
         for (const topic of connection.topics) if (!wanted.has(topic)) connection.unsubscribe(topic)
         for (const topic of wanted) connection.subscribe(topic)
       }
     }
+  }
+
+  /** The channels that accounts, at least one, are subscribed to, in the order of the accounts. */
+  async #read(accounts: readonly AccountId[]): Promise<ChannelNumber[][]> {
+    const rows = await this.#storage.sql<{ account_id: AccountId; channel: ChannelNumber }>(
+      ...query`SELECT account_id, channel FROM channel_subscriptions WHERE account_id IN ${list(accounts)}`,
+    )
+    const rowsOf = Map.groupBy(rows, ({ account_id }) => account_id)
+    return accounts.map((account) => (rowsOf.get(account) ?? []).map(({ channel }) => channel))
   }
 }

@@ -6,6 +6,7 @@ import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import { Repeatable } from '../operations/repeatable.ts'
 import { RepeatedWarning } from '../operations/repeated-warning.ts'
+import { Together } from '../operations/together.ts'
 import { within } from '../operations/within.ts'
 import type { Connection, ConnectionOwner } from './connection.ts'
 import type { Connections, RetireToken } from './connections.ts'
@@ -34,6 +35,8 @@ export class ConnectionChecks {
   readonly #parts: ConnectionCheckParts
   readonly #connections: Connections
   readonly #all: Repeatable
+  /** Checks the tokens of connections that open at the same time. */
+  readonly #opening: Together<Connection, undefined>
 
   constructor(parts: ConnectionCheckParts, connections: Connections) {
     this.#parts = parts
@@ -43,6 +46,10 @@ export class ConnectionChecks {
       () => this.#checkAll(),
       (error) => failed.happened({ error }),
     )
+    this.#opening = new Together(async (connections) => {
+      await this.#checkTokens(connections)
+      return connections.map(() => undefined)
+    })
     parts.bus.listenToLoss(() => this.#all.request())
   }
 
@@ -115,7 +122,7 @@ export class ConnectionChecks {
   // The token may have died after the upgrade checked it and before this connection could be notified.
   async #checkToken(connection: Connection): Promise<void> {
     try {
-      await this.#checkTokens([connection])
+      await this.#opening.do(connection)
     } catch (error) {
       this.#parts.log.error('token_check_failed', { error, account: connection.account })
       connection.close('overload')

@@ -1,7 +1,9 @@
 // Reads an account's stored frames, and records what arrived without a `delivered`. The same on both engines.
 import type { AliasId, ConversationId } from '@sotto/protocol'
 import type { ReceiptMark } from '../cluster/bus.ts'
-import { type AccountId, part, query, type Sql, type Storage } from '../storage/storage.ts'
+import { AtOnce } from '../operations/at-once.ts'
+import { Together } from '../operations/together.ts'
+import { type AccountId, list, part, query, type Sql, type Storage } from '../storage/storage.ts'
 import { kindOf } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 import { type Due, readDue } from './due.ts'
@@ -52,6 +54,9 @@ export interface Arrived {
   readonly receipts: ReadonlyMap<number, ArrivedReceipts>
 }
 
+/** How many reads are under way at the same time. */
+const MOST_READS = 64
+
 interface Row {
   position: number
   kind: number
@@ -85,21 +90,24 @@ const SELECT_ROWS = part`
  */
 export class MailboxReader {
   readonly #storage: Storage
+  /** Otherwise the reads of thousands of connections that open would wait for the store at the same time. */
+  readonly #reads = new AtOnce(MOST_READS)
+  readonly #lastPositions = new Together((accounts: readonly AccountId[]) =>
+    this.#readLastPositions(accounts),
+  )
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
   /** The last position assigned in an account's mailbox. */
-  async lastPosition(account: AccountId): Promise<number> {
-    const [row] = await this.#storage.sql<{ last_position: number }>`
-      SELECT last_position FROM mailboxes WHERE account_id = ${account}`
-    return row?.last_position ?? 0
+  lastPosition(account: AccountId): Promise<number> {
+    return this.#lastPositions.do(account)
   }
 
   /** The stored frames after a position, also withheld ones, oldest first, at most `most`. */
   async read(account: AccountId, afterPosition: number, most: number): Promise<WaitingFrame[]> {
-    const rows = await this.#storage.sql<Row>(
+    const rows = await this.#read<Row>(
       ...query`
         ${SELECT_ROWS}
         WHERE messages.recipient_id = ${account} AND messages.position > ${afterPosition}
@@ -117,7 +125,7 @@ export class MailboxReader {
     range: { convId: ConversationId; afterSeq: number; upToPosition: number },
     most: number,
   ): Promise<WaitingFrame[]> {
-    const rows = await this.#storage.sql<Row>(
+    const rows = await this.#read<Row>(
       ...query`
         ${SELECT_ROWS}
         WHERE conversations.conv_id = ${range.convId} AND messages.recipient_id = ${account}
@@ -143,7 +151,7 @@ export class MailboxReader {
    */
   async readReceipts(account: AccountId, conversation?: number): Promise<WaitingReceipts[]> {
     const [first, last] = [conversation ?? 0, conversation ?? Number.MAX_SAFE_INTEGER]
-    const rows = await this.#storage.sql<{
+    const rows = await this.#read<{
       conversation_id: number
       delivered_seq: number
       read_seq: number
@@ -176,12 +184,22 @@ export class MailboxReader {
 
   /** The notices after an id, oldest first, at most `most`. */
   readNotices(account: AccountId, afterId: number, most: number): Promise<Notice[]> {
-    return readNotices(this.#storage.sql, account, afterId, most)
+    return readNotices(this.#read, account, afterId, most)
   }
 
   /** What is due for some accounts, at least one. */
   readDue(accounts: readonly AccountId[]): Promise<Due[]> {
     return readDue(this.#storage.sql, accounts)
+  }
+
+  readonly #read: Sql = (strings, ...values) => this.#reads.run(() => this.#storage.sql(strings, ...values))
+
+  async #readLastPositions(accounts: readonly AccountId[]): Promise<number[]> {
+    const rows = await this.#storage.sql<{ account_id: AccountId; last_position: number }>(
+      ...query`SELECT account_id, last_position FROM mailboxes WHERE account_id IN ${list(accounts)}`,
+    )
+    const lastOf = new Map(rows.map(({ account_id, last_position }) => [account_id, last_position]))
+    return accounts.map((account) => lastOf.get(account) ?? 0)
   }
 
   /**

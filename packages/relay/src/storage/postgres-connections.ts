@@ -98,7 +98,8 @@ export class PostgresConnections {
     work: (sql: SQL, heard: () => void) => Promise<T>,
   ): Promise<T> {
     if (this.#reason !== undefined) throw new DatabaseUnavailable()
-    if (this.#running.size >= MOST_FOR_EACH * this.#max) {
+    // A batch of messages is one at a time, and has a connection of its own.
+    if (kind !== 'messages' && this.#running.size >= MOST_FOR_EACH * this.#max) {
       this.follower?.refused(`more than ${MOST_FOR_EACH * this.#max} queries and transactions wait for it`)
       throw new DatabaseUnavailable()
     }
