@@ -2,6 +2,7 @@
 import type { Difficulty } from './admission/admission.ts'
 import { type CertificatePair, validityOf } from './certificates/certificates.ts'
 import type { Bus } from './cluster/bus.ts'
+import { countNodes } from './cluster/node-list.ts'
 import type { Gateway } from './gateway/gateway.ts'
 import { bytesOfMedia } from './media/media.ts'
 import { countOpenReports } from './moderation/moderation.ts'
@@ -10,6 +11,7 @@ import { countDescriptors } from './operations/descriptors.ts'
 import type { DiskSpace, SpaceState } from './operations/disk-space.ts'
 import { readDisk } from './operations/disks.ts'
 import type { GaugeValue, Metrics } from './operations/metrics.ts'
+import type { Turns } from './operations/turns.ts'
 import { within } from './operations/within.ts'
 import type { Folders } from './status.ts'
 import type { Storage } from './storage/storage.ts'
@@ -27,6 +29,8 @@ export interface GaugeParts {
   readonly certificate: () => CertificatePair | undefined
   readonly difficulty: Difficulty
   readonly bus: Pick<Bus, 'state'>
+  /** The kinds of work that one node does at a time. */
+  readonly leases: Readonly<Record<string, Turns>>
   readonly folders: Folders
   readonly descriptorLimit: number
   readonly clock: Clock
@@ -38,8 +42,8 @@ const STATES: readonly SpaceState[] = ['ok', 'short', 'full']
 export function addGauges(metrics: Metrics, parts: GaugeParts): void {
   const { storage, gateway, commits } = parts
   // A store that does not answer must not keep the other metrics back, and is not asked again until it does.
-  const fromStore = (read: () => Promise<number>): (() => Promise<number>) => {
-    let asked: Promise<number> | undefined
+  const fromStore = <Value>(read: () => Promise<Value>): (() => Promise<Value>) => {
+    let asked: Promise<Value> | undefined
     return async () => {
       asked ??= read().finally(() => {
         asked = undefined
@@ -108,6 +112,20 @@ export function addGauges(metrics: Metrics, parts: GaugeParts): void {
     'Nodes that the relay hears, itself included.',
     () => parts.bus.state.nodes,
   )
+  addBusGauges(metrics, parts)
+  metrics.gauge(
+    'sotto_nodes',
+    'Nodes in the list of the shared database, by state: alive, draining or silent.',
+    fromStore(() => countNodes(storage)),
+    { label: 'state' },
+  )
+  metrics.gauge(
+    'sotto_lease_held',
+    'Whether this node does the work that one node does at a time, by lease.',
+    () =>
+      Object.fromEntries(Object.entries(parts.leases).map(([name, { current }]) => [name, current ? 1 : 0])),
+    { label: 'lease' },
+  )
   metrics.gauge(
     'sotto_payment_troubles',
     'Reasons why payments wait, and 1 if one is lost; /ready names them.',
@@ -133,6 +151,27 @@ export function addGauges(metrics: Metrics, parts: GaugeParts): void {
     ofCertificate('toMs'),
   )
   addProcessGauges(metrics, parts)
+}
+
+function addBusGauges(metrics: Metrics, { bus }: GaugeParts): void {
+  metrics.gauge(
+    'sotto_bus_packets_total',
+    'Packets between nodes, sent by this node or received from others, heartbeats included.',
+    () => ({ sent: bus.state.sent, received: bus.state.received }),
+    { label: 'direction', type: 'counter' },
+  )
+  metrics.gauge(
+    'sotto_bus_gaps_total',
+    'How often packets of other nodes were missing, or may have been because the node is new.',
+    () => bus.state.gaps,
+    { type: 'counter' },
+  )
+  metrics.gauge(
+    'sotto_bus_looks_total',
+    'How often the relay looked into the store for what other nodes may have told.',
+    () => bus.state.looks,
+    { type: 'counter' },
+  )
 }
 
 // The names that Prometheus’s own libraries give them.

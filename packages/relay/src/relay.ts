@@ -167,6 +167,7 @@ async function startOn(
   await messages.sentIdCounts.load()
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const paymentLease = new Lease('payments', shared)
+  const sweepLease = new Lease('sweeps', shared)
   const payments = createPayments({
     ...shared,
     publicUrl,
@@ -275,6 +276,7 @@ async function startOn(
     folders,
     commits: messages.waiting,
     difficulty,
+    leases: { payments: paymentLease, sweeps: sweepLease },
     paymentTroubles: payments.troubles,
     certificate: () => certificate,
   })
@@ -319,7 +321,6 @@ async function startOn(
     onRegistrationsElsewhere: (count) => difficulty.countElsewhere(count),
   })
   await nodeList.start()
-  const sweepLease = new Lease('sweeps', shared)
   await sweepLease.start()
   const maintenance = startMaintenance(
     maintenanceTasks({

@@ -114,6 +114,30 @@ test('registrations at all nodes together make the proof of work harder', async 
   while ((await zerosAt(one)) !== before + 1 || (await zerosAt(two)) !== before + 1) await Bun.sleep(50)
 })
 
+test('the metrics count packets and looks, the nodes by their state, and who holds the leases', async () => {
+  const env = await sharedSettings()
+  const [one, two] = [await startNode(env), await startNode(env)]
+  const valuesAt = async ({ dataDir }: RelayProcess): Promise<Map<string, number>> => {
+    const reply = await sendOperatorCommand(operatorSocketOf(dataDir), 'metrics', {})
+    const lines = String(reply?.answer).matchAll(/^(?<series>sotto_\S+) (?<value>\S+)$/gm)
+    return new Map(Array.from(lines, ([, series = '', value]) => [series, Number(value)]))
+  }
+  for (;;) {
+    const [first, second] = [await valuesAt(one), await valuesAt(two)]
+    const of = (series: string) => [first.get(series) ?? -1, second.get(series) ?? -1]
+    const counted = ['packets_total{direction="sent"}', 'packets_total{direction="received"}', 'looks_total']
+    const isAllCounted = counted.every((name) => of(`sotto_bus_${name}`).every((count) => count > 0))
+    const areBothListed = of('sotto_nodes{state="alive"}').every((count) => count === 2)
+    if (!isAllCounted || !areBothListed) continue
+    // The second one heard the first one in the middle. The first one heard the second one from its beginning.
+    expect(second.get('sotto_bus_gaps_total')).toBeGreaterThan(0)
+    expect(of('sotto_nodes{state="silent"}')).toEqual([0, 0])
+    for (const lease of ['payments', 'sweeps'])
+      expect(of(`sotto_lease_held{lease="${lease}"}`)).toEqual([1, 0])
+    break
+  }
+})
+
 test('an embedded store has no list', async () => {
   const relay = await startNode({})
   const socket = await (await wireAccount(relay.url)).connect()

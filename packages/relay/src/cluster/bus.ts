@@ -98,6 +98,14 @@ export interface BusState {
   readonly isHeard: boolean
   /** How many nodes it hears, itself included. */
   readonly nodes: number
+  /** Packets that this node has sent. */
+  readonly sent: number
+  /** Packets of other nodes that have arrived. */
+  readonly received: number
+  /** How often packets of other nodes were missing, or may have been. */
+  readonly gaps: number
+  /** How often this node has looked into the store, because something may have been lost or was long ago. */
+  readonly looks: number
 }
 
 /** Sends notifications to accounts and frames to topics, on all nodes. */

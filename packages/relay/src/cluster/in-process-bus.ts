@@ -39,7 +39,7 @@ export function createInProcessBus(): InProcessBus {
     node: '',
     isShared: false,
     hears: (node) => node === '',
-    state: { isHeard: true, nodes: 1 },
+    state: { isHeard: true, nodes: 1, sent: 0, received: 0, gaps: 0, looks: 0 },
     lost: () => {
       for (const listener of lossListeners) listener()
     },

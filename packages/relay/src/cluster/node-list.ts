@@ -162,6 +162,15 @@ export const NodeLine = v.object({
 /** See {@link NodeLine}. */
 export type NodeLine = v.InferOutput<typeof NodeLine>
 
+/** How many nodes there are, by their state. */
+export async function countNodes(
+  storage: Pick<ReadStorage, 'engine' | 'sql'>,
+): Promise<Record<NodeLine['state'], number>> {
+  const counts = { alive: 0, draining: 0, silent: 0 }
+  for (const { state } of await readNodes(storage)) counts[state] += 1
+  return counts
+}
+
 interface Row extends Omit<NodeLine, 'state' | 'bus' | 'started_at' | 'last_seen_at' | 'settings'> {
   readonly started_at: number
   readonly seen_at: number

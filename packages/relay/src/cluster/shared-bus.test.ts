@@ -282,7 +282,7 @@ describe('NATS', () => {
     expect(a.bus.state.isHeard).toBe(false)
     await server.start()
     while (!a.bus.isShared || !b.bus.isShared) await Bun.sleep(20)
-    expect([a.bus.state, b.bus.state]).toEqual([2, 2].map((nodes) => ({ isHeard: true, nodes })))
+    expect([a.bus.state, b.bus.state]).toMatchObject([2, 2].map((nodes) => ({ isHeard: true, nodes })))
   })
 
   test('relays with other subjects do not hear each other', async () => {

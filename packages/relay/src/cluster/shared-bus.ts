@@ -77,6 +77,7 @@ class SharedBus implements Bus {
   #silentBeats = 0
   #lookedAt: number
   #isLookDue = false
+  readonly #counted = { sent: 0, received: 0, gaps: 0, looks: 0 }
   #timer: ReturnType<typeof setInterval> | undefined
 
   constructor(parts: Parts) {
@@ -108,7 +109,7 @@ class SharedBus implements Bus {
 
   get state(): BusState {
     // A process that stood still finds silence once, because its timer runs before it reads what has arrived.
-    return { isHeard: this.#silentBeats < 2, nodes: this.#reader.nodes.length }
+    return { isHeard: this.#silentBeats < 2, nodes: this.#reader.nodes.length, ...this.#counted }
   }
 
   ring: Bus['ring'] = (account, ring) => {
@@ -180,6 +181,7 @@ class SharedBus implements Bus {
     this.#sentAt = this.#parts.clock.monotonic()
     try {
       await this.#carrier.send(packets)
+      this.#counted.sent += packets.length
     } catch (error) {
       this.#failed.happened({ error })
     }
@@ -201,7 +203,11 @@ class SharedBus implements Bus {
       this.#silentBeats = 0
       return
     }
-    if (packet.isAfterLoss) this.#lookSoon()
+    this.#counted.received += 1
+    if (packet.isAfterLoss) {
+      this.#counted.gaps += 1
+      this.#lookSoon()
+    }
     try {
       for (const line of packet.lines) this.#happened(readEvent(line))
     } catch (error) {
@@ -241,6 +247,7 @@ class SharedBus implements Bus {
     this.#isLookDue = true
     setImmediate(() => {
       this.#isLookDue = false
+      this.#counted.looks += 1
       this.#lookedAt = this.#parts.clock.monotonic()
       this.#own.lost()
     })
