@@ -23,7 +23,7 @@ export const mutations: readonly SimulatedMutation[] = [
       {
         file: 'packages/relay/src/cluster/shared-bus.ts',
         from: '    if (this.#isLookDue) return\n',
-        to: '    if (this.#node !== "") return\n',
+        to: '    if (this.node !== "") return\n',
       },
     ],
   },
