@@ -6,6 +6,7 @@ import { abuse } from './abuse.ts'
 import { app } from './app.ts'
 import { backlog } from './backlog.ts'
 import type { Bench } from './bench.ts'
+import { cluster } from './cluster/cluster.ts'
 import { fanout } from './fanout.ts'
 import { firstMessage } from './first-message.ts'
 import { idle } from './idle.ts'
@@ -37,10 +38,11 @@ const benches: Readonly<Record<string, Bench>> = {
   peers,
   abuse,
   app,
+  cluster,
 }
 
 /** The benchmarks that `all` leaves out. */
-const LONG = new Set(['soak', 'peers', 'abuse', 'app'])
+const LONG = new Set(['soak', 'peers', 'abuse', 'app', 'cluster'])
 const DEFAULT_SECONDS = 5
 
 const { positionals, values } = parseArgs({
@@ -48,7 +50,7 @@ const { positionals, values } = parseArgs({
   options: {
     seconds: { type: 'string' },
     minutes: { type: 'string', default: '60' },
-    // `abuse` and `app` read this option: the attacks or the parts to measure, comma-separated.
+    // `abuse`, `app` and `cluster` read this option: the attacks or the parts to measure, comma-separated.
     only: { type: 'string', default: '' },
     help: { type: 'boolean', default: false },
     // The `peers` benchmark reads this option: whether to install missing packages.
@@ -59,7 +61,7 @@ const [asked = ''] = positionals
 const names = asked === 'all' ? Object.keys(benches).filter((name) => !LONG.has(name)) : [asked]
 if (!names.every((name) => benches[name]) || values.help) {
   console.log(
-    'npm run bench -- <name> [--seconds N] [--minutes N, for soak and app] [--only A,B, for abuse and app]\n',
+    'npm run bench -- <name> [--seconds N] [--minutes N, for soak and app] [--only A,B, for abuse, app and cluster]\n',
   )
   for (const [each, { means }] of Object.entries(benches)) console.log(`  ${each.padEnd(14)} ${means}`)
   console.log(`  ${'all'.padEnd(14)} all of them except ${[...LONG].join(', ')}, one after the other`)

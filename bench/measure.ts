@@ -1,12 +1,49 @@
 // Measurements of a process from outside, and the statistics of runs.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 
 /** CPU time that a process has used, in milliseconds, user and system together. */
 export function cpuMs(pid: number): number {
+  return cpuTimes(pid).ownMs
+}
+
+/**
+ * CPU time of a process and of all that it started, in milliseconds. What has ended counts once its parent
+ * has waited for it.
+ */
+export function treeCpuMs(pid: number): number {
+  const { ownMs, endedMs } = cpuTimes(pid)
+  let sum = ownMs + endedMs
+  for (const child of childrenOf(pid)) {
+    try {
+      sum += treeCpuMs(child)
+    } catch {
+      // It has ended since it was listed. It counts for its parent from now on.
+    }
+  }
+  return sum
+}
+
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    try {
+      const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim()
+      return children === '' ? [] : children.split(' ').map(Number)
+    } catch {
+      return [] // The thread has ended since it was listed.
+    }
+  })
+}
+
+function cpuTimes(pid: number): { ownMs: number; endedMs: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(user) + Number(system)) * 10 // The kernel counts in hundredths of a second (proc(5)).
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [, , , , , , , , , , , user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields
+  // The kernel counts in hundredths of a second (proc(5)).
+  return { ownMs: (user + system) * 10, endedMs: (endedUser + endedSystem) * 10 }
 }
 
 /** Resident memory of a process, in KiB. */

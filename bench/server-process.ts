@@ -41,7 +41,7 @@ export async function takeAllCores(): Promise<void> {
  * Settings of the relay in every benchmark: no rate limits, any number of connections of the one address that
  * the load comes from, mailboxes large enough for a backlog, and no message that waits for a friend list.
  */
-const BENCH_SETTINGS = {
+export const BENCH_SETTINGS = {
   PORT: '0',
   LOG_LEVEL: 'warn',
   RATE_LIMITS: 'off',

@@ -13,11 +13,14 @@ export interface Pair {
   readonly conv: string
 }
 
-/** Makes pairs of friends on a relay and connects them. Resolves after the end of their backlogs. */
-export async function relayPairs(url: string, count: number): Promise<Pair[]> {
+/**
+ * Makes pairs of friends on a relay and connects them. Resolves after the end of their backlogs.
+ * @param toUrl the node of the recipients, if it is another one
+ */
+export async function relayPairs(url: string, count: number, toUrl = url): Promise<Pair[]> {
   const pairs: Pair[] = []
   for (let index = 0; index < count; index++) {
-    const [from, to] = [new WireAccount(url), new WireAccount(url)]
+    const [from, to] = [new WireAccount(url), new WireAccount(toUrl)]
     for (const account of [from, to]) {
       await account.register()
       await account.login()
