@@ -21,7 +21,7 @@ for (const mutation of mutations.filter(({ name }) => name.includes(values.name)
   const { start, remove } = await plant(mutation)
   console.log(`${mutation.name} (faults: ${mutation.only.join(', ')}; seed ${values.seed})`)
   const began = performance.now()
-  const { nodes = 1 } = mutation
+  const { nodes = 1, bus = 'postgres' } = mutation
   try {
     const { violations, missing, deeds } = await runRound({
       seed: Number(values.seed),
@@ -30,6 +30,7 @@ for (const mutation of mutations.filter(({ name }) => name.includes(values.name)
       lastsMs: [200, 800],
       only: mutation.only,
       nodes,
+      bus,
       engine: nodes === 1 ? 'sqlite' : 'postgres',
       savesHistory: false,
       start,

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { startRelay } from '@sotto/relay/testing'
+import type { BusKind } from './bus.ts'
 import type { Deed } from './deeds.ts'
 import type { ViolationKind } from './facts.ts'
 import { testedMutations } from './tested-mutations.ts'
@@ -25,6 +26,14 @@ export interface Mutation {
   readonly breaks: readonly ViolationKind[]
   /** How many nodes it takes, if it takes several. */
   readonly nodes?: number
+  /** What carries their notifications, if not PostgreSQL. */
+  readonly bus?: BusKind
+}
+
+const NOBODY_LOOKS: Patch = {
+  file: 'packages/relay/src/cluster/in-process-bus.ts',
+  from: 'for (const listener of lossListeners) listener()',
+  to: 'lossListeners.length = 0',
 }
 
 export const mutations: readonly Mutation[] = [
@@ -182,14 +191,10 @@ export const mutations: readonly Mutation[] = [
     patches: [
       {
         file: 'packages/relay/src/cluster/shared-bus.ts',
-        from: '    if (packet.isAfterLoss) this.#lookSoon()\n',
-        to: '    if (Math.random() < 0.3) return\n',
+        from: '    if (packet.isAfterLoss) {\n',
+        to: "    if (Math.random() < 0.3) return\n    if (packet.node === '') {\n",
       },
-      {
-        file: 'packages/relay/src/cluster/in-process-bus.ts',
-        from: 'for (const listener of lossListeners) listener()',
-        to: 'lossListeners.length = 0',
-      },
+      NOBODY_LOOKS,
     ],
     only: ['storm'],
     breaks: ['lost', 'retraction', 'receipt'],
@@ -197,16 +202,18 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: 'a bus that comes back, and nobody looks',
-    patches: [
-      {
-        file: 'packages/relay/src/cluster/in-process-bus.ts',
-        from: 'for (const listener of lossListeners) listener()',
-        to: 'lossListeners.length = 0',
-      },
-    ],
+    patches: [NOBODY_LOOKS],
     only: ['deafness'],
     breaks: ['lost', 'retraction', 'receipt'],
     nodes: 3,
+  },
+  {
+    name: 'a NATS server that comes back, and nobody looks',
+    patches: [NOBODY_LOOKS],
+    only: ['bus', 'unheard'],
+    breaks: ['lost', 'retraction', 'receipt'],
+    nodes: 3,
+    bus: 'nats',
   },
   {
     name: 'positions of mailboxes given out without their lock',
