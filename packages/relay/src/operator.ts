@@ -5,6 +5,7 @@ import { BackupError } from './backup/backup-error.ts'
 import { moveNumbersAhead } from './backup/restore.ts'
 import { channelPurges } from './channels/channels.ts'
 import { createInProcessBus } from './cluster/in-process-bus.ts'
+import { readNodes } from './cluster/node-list.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createGoods } from './goods.ts'
 import { OperatorRefusal } from './listener/operator-command.ts'
@@ -175,10 +176,16 @@ async function openBeside(config: Config): Promise<Storage> {
   )
 }
 
-// No relay may run on the store, because it would continue with the old numbers. (On PostgreSQL this cannot
-// be checked; docs/operations/backups.md tells the operator.)
+// No relay may run on the store, because it would continue with the old numbers. On PostgreSQL, those that run
+// are in the list of nodes.
 async function openAlone(config: Config): Promise<Storage> {
   // Fails if the folder contains no store. openStorage would create an empty one.
   if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close()
-  return await openStorage(config)
+  const storage = await openStorage(config)
+  const running = (await readNodes(storage)).filter(({ state }) => state !== 'silent')
+  if (running.length === 0) return storage
+  await storage.close()
+  throw new OperatorError(
+    `relays run on this store: ${running.map(({ place }) => place).join(', ')}; stop them. One that was killed is silent 15 seconds later`,
+  )
 }

@@ -1,4 +1,5 @@
 // A relay of several processes on one port: this one starts them, and answers for all of them.
+import * as v from 'valibot'
 import type { Config } from './config.ts'
 import { startMetricsPort } from './listener/metrics-port.ts'
 import { type OperatorCommand, OperatorRefusal } from './listener/operator-command.ts'
@@ -95,7 +96,19 @@ function forwarded(workers: Workers, socketOf: SocketOf): Readonly<Record<string
       }
       throw new OperatorRefusal('no worker of the relay is ready; try again')
     }
-  return Object.fromEntries(Object.keys(operatorAnswers).map((name) => [name, commandOf(name)]))
+  const commands = Object.keys(operatorAnswers).map((name) => [name, commandOf(name)] as const)
+  return { ...Object.fromEntries(commands), 'admin.close': () => closeAdminPages(workers, socketOf) }
+}
+
+// The page lives in the worker that opened it, which is not always the first one.
+async function closeAdminPages(workers: Workers, socketOf: SocketOf): Promise<unknown> {
+  const replies = await Promise.all(
+    workers.ready.map((worker) => sendOperatorCommand(socketOf(worker), 'admin.close', {})),
+  )
+  const answers = replies.map((reply) =>
+    v.parse(operatorAnswers['admin.close'], reply?.answer ?? { was_open: false }),
+  )
+  return { was_open: answers.some(({ was_open }) => was_open) }
 }
 
 async function readinessOf(workers: Workers, socketOf: SocketOf) {

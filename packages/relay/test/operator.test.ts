@@ -100,6 +100,11 @@ test('compact and after-restore are refused while a relay runs on the store, com
   }
   const DATABASE_URL = await (await startPostgres()).createDatabase()
   expect(String(await failureOf(operatorCommands.compact({ DATABASE_URL })))).toContain('VACUUM FULL')
+  const node = await start({ DATABASE_URL })
+  for (const run of [operatorCommands.compact, operatorCommands['after-restore']])
+    expect(String(await failureOf(run({ DATABASE_URL })))).toContain(`relays run on this store: `)
+  await node.kill('SIGTERM')
+  expect(await operatorCommands['after-restore']({ DATABASE_URL })).toContain('a million further')
 })
 
 test('a store of another version is not touched', async () => {

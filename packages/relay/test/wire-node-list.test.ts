@@ -138,6 +138,19 @@ test('the metrics count packets and looks, the nodes by their state, and who hol
   }
 })
 
+test('a command that is given where no node runs reaches the nodes by the store', async () => {
+  const env = await sharedSettings()
+  const one = await startNode(env)
+  const two = await startNode(env)
+  await two.kill('SIGTERM')
+  const mallory = await wireAccount(one.url)
+  const socket = await mallory.connect()
+  const by = { who: 'grace', why: 'Sends the same request to everybody' }
+  const beside = { ...env, DATA_DIR: two.dataDir }
+  await tellRelay(beside, 'accounts.suspend', { alias_id: mallory.alias, ...by })
+  expect((await socket.closed).code).toBe(4401)
+})
+
 test('an embedded store has no list', async () => {
   const relay = await startNode({})
   const socket = await (await wireAccount(relay.url)).connect()

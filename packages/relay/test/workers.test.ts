@@ -1,8 +1,13 @@
 // A relay of several processes on one port: clients of one reach those of another, one that dies is replaced,
 // and all end together.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { failureOf } from '../../protocol/test/failure-of.ts'
 import { operatorSocketOf, sendOperatorCommand } from '../src/listener/operator-socket.ts'
 import { runningBy } from '../src/succession/succession.ts'
+import { writeAdminPage } from './admin-door.ts'
 import { engines } from './engines.ts'
 import { findFreePort } from './free-port.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
@@ -14,14 +19,20 @@ setDefaultTimeout(240_000)
 
 let relay: RelayProcess
 let metricsPort = 0
+let adminFolder = ''
 
 beforeEach(async () => {
   const postgres = engines.find(({ name }) => name === 'PostgreSQL')
   metricsPort = await findFreePort()
-  const env = { WORKERS: '2', METRICS_PORT: String(metricsPort), LOG_LEVEL: 'info' }
+  adminFolder = await mkdtemp(join(tmpdir(), 'sotto-admin-'))
+  const ADMIN_DIR = await writeAdminPage(adminFolder)
+  const env = { ADMIN_DIR, WORKERS: '2', METRICS_PORT: String(metricsPort), LOG_LEVEL: 'info' }
   relay = await startRelay({ env: { ...env, ...(await postgres?.environment()) } })
 })
-afterEach(() => relay?.stop())
+afterEach(async () => {
+  await relay?.stop()
+  await rm(adminFolder, { recursive: true, force: true })
+})
 
 /** The process of a worker; undefined while it cannot be asked. */
 async function pidOf(worker: number): Promise<number | undefined> {
@@ -105,6 +116,16 @@ test('both serve; messages go from one to the other; one that dies is replaced, 
     .map((line) => JSON.parse(line))
   const stopped = lines.filter(({ event }) => event === 'stopped').map(({ worker }) => worker)
   expect(stopped.sort()).toEqual([1, 2, undefined])
+})
+
+test('the admin page is closed in whichever worker it is open', async () => {
+  const opened = await sendOperatorCommand(operatorSocketOf(relay.dataDir, 2), 'admin.open', { who: 'ada' })
+  const { url } = Object(opened?.answer)
+  expect((await fetch(url)).status).toBe(200)
+  const close = () => sendOperatorCommand(operatorSocketOf(relay.dataDir), 'admin.close', {})
+  expect((await close())?.answer).toEqual({ was_open: true })
+  expect(await failureOf(fetch(url))).toBeInstanceOf(Error)
+  expect((await close())?.answer).toEqual({ was_open: false })
 })
 
 test('workers end when the process that started them is killed, and free the port', async () => {
