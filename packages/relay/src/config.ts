@@ -26,6 +26,7 @@ import { nearestName } from './operations/nearest-name.ts'
 import { SettingError } from './operations/setting-error.ts'
 import { type SettingInForce, settingsInForce } from './operations/settings-in-force.ts'
 import { type SpaceConfig, spaceConfigOf, spaceSettings } from './operations/space-settings.ts'
+import { stopSettings } from './operations/stop-settings.ts'
 import { type PaymentConfig, paymentConfigOf } from './payments/payment-config.ts'
 import { paymentSettings } from './payments/payment-settings.ts'
 import { type PushConfig, pushConfigOf, pushSettings } from './push/push-config.ts'
@@ -63,6 +64,7 @@ export interface Config {
   readonly securityLog: string | undefined
   /** Where metrics are read; undefined if they are not. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
+  readonly drainNoticeSeconds: number
   readonly drainSeconds: number
   readonly upgradeSeconds: number
   /** The file of the operator's price list. If undefined, the relay's own list is used. */
@@ -140,12 +142,7 @@ export const settings = {
     default: '127.0.0.1',
     means: 'address of METRICS_PORT. Who reaches it reads all metrics, so keep it from the internet',
   },
-  DRAIN_SECONDS: { default: '10', means: 'how long each step of stopping waits for accepted work, 1 to 300' },
-  UPGRADE_SECONDS: {
-    default: '60',
-    means:
-      'how long a new version may take to be ready after `sotto upgrade`, 2 to 3600; then the former one comes back',
-  },
+  ...stopSettings,
   VANITY_RULES: {
     default: '',
     means: 'file with the prices of custom ids, read again when it changes; if empty, the relay’s own rules',
@@ -243,6 +240,7 @@ export function readConfig(environment: Environment): Config {
       text('METRICS_PORT') === 'off'
         ? undefined
         : { host: text('METRICS_HOST'), port: whole('METRICS_PORT', 1, 65_535) },
+    drainNoticeSeconds: whole('DRAIN_NOTICE_SECONDS', 0, 300),
     drainSeconds: whole('DRAIN_SECONDS', 1, 300),
     upgradeSeconds: whole('UPGRADE_SECONDS', 2, 3600),
     vanityRules: text('VANITY_RULES') || undefined,

@@ -76,7 +76,8 @@ export async function serve(
   const ended = new AbortController()
   void signalled.then(() => ended.abort())
   const { signal } = ended
-  const seconds = { readySeconds: config.upgradeSeconds, stopSeconds: STEPS * config.drainSeconds }
+  const stopSeconds = config.drainNoticeSeconds + STEPS * config.drainSeconds
+  const seconds = { readySeconds: config.upgradeSeconds, stopSeconds }
   const succession = new Succession({ canHandOver: options.canHandOver && !role, ...seconds })
   const makeRoom = (): HandedOver | undefined => {
     log.info('stopped')
@@ -84,7 +85,7 @@ export async function serve(
   }
   if (config.workers > 1 && !role) {
     const { workerCommand: command } = options
-    const parts = { config, environment, command, print, log, succession, stopSeconds: seconds.stopSeconds }
+    const parts = { config, environment, command, print, log, succession, stopSeconds }
     await serveWorkers({ ...parts, stopped: signalled })
     return makeRoom()
   }

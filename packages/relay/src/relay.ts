@@ -1,5 +1,6 @@
 // Builds the relay's parts and wires them.
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAccountDeletion } from './account-deletion.ts'
 import { lockAccounts } from './accounts/accounts.ts'
 import { admit, authenticate, deadTokenReasonsOf } from './accounts/admission.ts'
@@ -217,7 +218,9 @@ async function startOn(
   await space.start()
   if (storage.engine.dialect === 'sqlite') await storage.engine.startCheckpoints()
   const descriptorLimit = readDescriptorLimit()
-  const readiness = () => readReadiness({ ...shared, durability, paymentTroubles: payments.troubles })
+  let isDraining = false
+  const readiness = () =>
+    readReadiness({ ...shared, durability, paymentTroubles: payments.troubles, isDraining })
   const listener = startListener({
     ...config,
     log,
@@ -350,6 +353,8 @@ async function startOn(
     stop: async (options) => {
       const mostMs = config.drainSeconds * 1000
       const drained = nodeList.drain()
+      isDraining = true
+      await sleep(config.drainNoticeSeconds * 1000)
       certificates?.stop()
       listener.refuse()
       gateway.stopReceiving()

@@ -112,10 +112,11 @@ test('readiness writes to the store, once a second at most', async () => {
     ...{ space, clockTrust: { isLost: async () => false }, durability: { state: 'ok' } as const },
     bus: { state: { isHeard: true } },
     paymentTroubles: async () => [],
+    isDraining: false,
   }
   expect(await readReadiness(parts)).toEqual({
     ready: true,
-    parts: { storage: 'ok', expiry: 'ok', durability: 'ok', bus: 'ok', payments: 'ok' },
+    parts: { node: 'ok', storage: 'ok', expiry: 'ok', durability: 'ok', bus: 'ok', payments: 'ok' },
   })
   expect((await readReadiness({ ...parts, bus: { state: { isHeard: false } } })).parts.bus).toBe('silent')
   const first = await written()

@@ -26,14 +26,17 @@ export async function readReadiness(parts: {
   bus: { readonly state: { readonly isHeard: boolean } }
   /** Why payments wait, and whether payments are lost that had counted. */
   paymentTroubles: () => Promise<readonly string[]>
+  /** Whether the relay is about to stop. */
+  isDraining: boolean
 }): Promise<Readiness> {
   const storage = await storageState(parts.space)
   const answers = storage !== 'failing'
   const isStopped = answers && (await parts.clockTrust.isLost())
   const troubles = answers ? await parts.paymentTroubles() : []
   return {
-    ready: answers,
+    ready: answers && !parts.isDraining,
     parts: {
+      node: parts.isDraining ? 'draining' : 'ok',
       ...{ storage, expiry: isStopped ? 'stopped' : 'ok', durability: parts.durability.state },
       bus: parts.bus.state.isHeard ? 'ok' : 'silent',
       payments: troubles.join(', ') || 'ok',
