@@ -46,6 +46,16 @@ function cpuTimes(pid: number): { ownMs: number; endedMs: number } {
   return { ownMs: (user + system) * 10, endedMs: (endedUser + endedSystem) * 10 }
 }
 
+/** CPU time that the whole machine has used, in milliseconds, with what its host took away. */
+export function machineCpuMs(): number {
+  const [total = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0, stolen = 0] = total
+    .split(/ +/)
+    .slice(1)
+    .map(Number)
+  return (user + nice + system + irq + softIrq + stolen) * 10
+}
+
 /** Resident memory of a process, in KiB. */
 export function residentKib(pid: number): number {
   return Number(/VmRSS:\s+(?<kib>\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.groups?.kib)

@@ -1,11 +1,16 @@
 // `npm run bench -- cluster`: several nodes on one PostgreSQL. Each part prints its table as Markdown.
 import type { Bench } from '../bench.ts'
 import { takeAllCores } from '../server-process.ts'
+import { idleNodes } from './idle-nodes.ts'
 import { latency } from './latency.ts'
 import { markdownOf } from './markdown.ts'
+import { engines, workers } from './rates.ts'
 
 const parts: Readonly<Record<string, Bench>> = {
   latency,
+  workers,
+  engines,
+  idle: idleNodes,
 }
 
 export const cluster: Bench = {

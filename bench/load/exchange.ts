@@ -16,6 +16,8 @@ export interface ExchangeResult {
   readonly ackMs: readonly number[]
   /** Milliseconds from due or sent to the arrival at the recipient. */
   readonly arrivalMs: readonly number[]
+  /** By how much each meter of the plan rose while the messages were counted, for each second. */
+  readonly metersPerSecond: Readonly<Record<string, number>>
 }
 
 /** The plan of a run. */
@@ -30,6 +32,8 @@ export interface ExchangePlan {
   readonly rate?: number
   /** Whether recipients confirm messages. Unconfirmed messages stay stored. */
   readonly receipts: boolean
+  /** What else to read before and after, such as the CPU time of other processes. */
+  readonly meters?: Readonly<Record<string, () => number>>
 }
 
 const ACK = 'a'.charCodeAt(0)
@@ -55,10 +59,12 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
   await Bun.sleep(plan.warmUpSeconds * 1000)
   run.isMeasured = true
   const before = { at: performance.now(), server: cpuMs(plan.serverPid), load: cpuMs(process.pid) }
+  const meters = Object.entries(plan.meters ?? {}).map(([name, read]) => ({ name, read, start: read() }))
   await Bun.sleep(plan.seconds * 1000)
   run.isMeasured = false
   const ms = performance.now() - before.at
   const [server, load] = [cpuMs(plan.serverPid) - before.server, cpuMs(process.pid) - before.load]
+  const risen = meters.map(({ name, read, start }) => [name, ((read() - start) / ms) * 1000])
   run.isOver = true
   await pacer
   await untilQuiet(lanes)
@@ -70,6 +76,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
     loadBusy: load / ms,
     ackMs,
     arrivalMs,
+    metersPerSecond: Object.fromEntries(risen),
   }
 }
 
