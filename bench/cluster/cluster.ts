@@ -1,16 +1,24 @@
 // `npm run bench -- cluster`: several nodes on one PostgreSQL. Each part prints its table as Markdown.
 import type { Bench } from '../bench.ts'
 import { takeAllCores } from '../server-process.ts'
+import { costs } from './costs.ts'
+import { fanOut } from './fan-out.ts'
 import { idleNodes } from './idle-nodes.ts'
 import { latency } from './latency.ts'
 import { markdownOf } from './markdown.ts'
 import { engines, workers } from './rates.ts'
+import { sizes } from './sizes.ts'
+import { storm } from './storm.ts'
 
 const parts: Readonly<Record<string, Bench>> = {
   latency,
   workers,
   engines,
   idle: idleNodes,
+  storm,
+  'fan-out': fanOut,
+  costs,
+  sizes,
 }
 
 export const cluster: Bench = {

@@ -73,7 +73,8 @@ export async function startNode(env: Readonly<Record<string, string>> = {}): Pro
   return { pid, url, cpuMs: () => treeCpuMs(pid), stop: () => relay.stop() }
 }
 
-async function postmasterOf(url: string): Promise<number> {
+/** The process of a PostgreSQL that has started all its others. */
+export async function postmasterOf(url: string): Promise<number> {
   await using sql = new SQL(url, { max: 1 })
   const [row]: { pid: number }[] = await sql`SELECT pg_backend_pid() AS pid`
   return Number(/PPid:\s+(?<pid>\d+)/.exec(readFileSync(`/proc/${row?.pid}/status`, 'utf8'))?.groups?.pid)

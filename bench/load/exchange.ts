@@ -18,12 +18,16 @@ export interface ExchangeResult {
   readonly arrivalMs: readonly number[]
   /** By how much each meter of the plan rose while the messages were counted, for each second. */
   readonly metersPerSecond: Readonly<Record<string, number>>
+  /** Messages, of the whole run, that were never acknowledged or did not arrive. */
+  readonly lost: number
 }
 
 /** The plan of a run. */
 export interface ExchangePlan {
   readonly serverPid: number
   readonly seconds: number
+  /** If given, the measurement goes on until it resolves, if that is later. */
+  readonly until?: Promise<unknown>
   readonly warmUpSeconds: number
   readonly payloadBytes: number
   /** Messages in flight for each pair (closed loop), or undefined for an open loop. */
@@ -60,7 +64,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
   run.isMeasured = true
   const before = { at: performance.now(), server: cpuMs(plan.serverPid), load: cpuMs(process.pid) }
   const meters = Object.entries(plan.meters ?? {}).map(([name, read]) => ({ name, read, start: read() }))
-  await Bun.sleep(plan.seconds * 1000)
+  await Promise.all([Bun.sleep(plan.seconds * 1000), plan.until])
   run.isMeasured = false
   const ms = performance.now() - before.at
   const [server, load] = [cpuMs(plan.serverPid) - before.server, cpuMs(process.pid) - before.load]
@@ -77,6 +81,7 @@ export async function runExchange(pairs: readonly Pair[], plan: ExchangePlan): P
     ackMs,
     arrivalMs,
     metersPerSecond: Object.fromEntries(risen),
+    lost: lanes.reduce((sum, lane) => sum + lane.inFlight(), 0),
   }
 }
 

@@ -59,16 +59,20 @@ export function connect(account: WireAccount): Promise<RawSocket> {
   return untilSynced(`${account.base}/ws?user_uuid=${account.uuid}&token=${account.token}`)
 }
 
-/** Opens a WebSocket and waits for the end of its backlog. */
-export async function untilSynced(url: string): Promise<RawSocket> {
+/**
+ * Opens a WebSocket and waits for the end of its backlog.
+ * @param headers further lines of the request, each with its end
+ */
+export async function untilSynced(url: string, headers = ''): Promise<RawSocket> {
   let end = (): void => undefined
   const synced = new Promise<void>((resolve) => {
     end = resolve
   })
-  const socket = await RawSocket.open(url, (bytes, start, frameEnd) => {
+  const onFrame = (bytes: Buffer, start: number, frameEnd: number): void => {
     if (bytes.compare(SYNC_END, 0, SYNC_END.length, start, Math.min(frameEnd, start + SYNC_END.length)) === 0)
       end()
-  })
+  }
+  const socket = await RawSocket.open(url, onFrame, { headers })
   await synced
   return socket
 }

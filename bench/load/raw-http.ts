@@ -2,10 +2,18 @@
 // the length and the body of responses.
 import type { Socket } from 'bun'
 
+/** An answer of a server. */
+export interface RawAnswer {
+  readonly status: number
+  /** The status line and the headers. */
+  readonly head: string
+  readonly body: string
+}
+
 export class RawHttp {
   #socket: Socket | undefined
   #unread = ''
-  #waiting: { resolve: (body: string) => void; reject: (error: Error) => void } | undefined
+  #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | undefined
   readonly #host: string
 
   private constructor(host: string) {
@@ -27,7 +35,12 @@ export class RawHttp {
   }
 
   /** Posts a body and resolves with the body of the response. */
-  post(path: string, body: string, headers = ''): Promise<string> {
+  async post(path: string, body: string, headers = ''): Promise<string> {
+    return (await this.ask(path, body, headers)).body
+  }
+
+  /** Posts a body and resolves with the response. */
+  ask(path: string, body: string, headers = ''): Promise<RawAnswer> {
     const length = Buffer.byteLength(body)
     this.#socket?.write(
       `POST ${path} HTTP/1.1\r\nHost: ${this.#host}\r\n${headers}Content-Length: ${length}\r\n\r\n${body}`,
@@ -43,13 +56,14 @@ export class RawHttp {
 
   #received(text: string): void {
     this.#unread += text
-    const head = this.#unread.indexOf('\r\n\r\n')
-    if (head < 0) return
-    const length = Number(/content-length: (?<length>\d+)/i.exec(this.#unread)?.groups?.length ?? 0)
-    const end = head + 4 + length
+    const headEnd = this.#unread.indexOf('\r\n\r\n')
+    if (headEnd < 0) return
+    const head = this.#unread.slice(0, headEnd)
+    const length = Number(/content-length: (?<length>\d+)/i.exec(head)?.groups?.length ?? 0)
+    const end = headEnd + 4 + length
     if (this.#unread.length < end) return
-    const body = this.#unread.slice(head + 4, end)
+    const body = this.#unread.slice(headEnd + 4, end)
     this.#unread = this.#unread.slice(end)
-    this.#waiting?.resolve(body)
+    this.#waiting?.resolve({ status: Number(head.split(' ', 2)[1]), head, body })
   }
 }

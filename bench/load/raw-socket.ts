@@ -25,14 +25,23 @@ export class RawSocket {
   #unwritten: Buffer[] = []
   #isFlushing = false
 
-  /** Opens `ws://host:port/path`. */
-  static async open(url: string, onFrame?: FrameListener): Promise<RawSocket> {
+  /**
+   * Opens `ws://host:port/path`.
+   * @param headers further lines of the request, each with its end
+   * @param withinMs how long that may take; as long as it takes, if undefined
+   */
+  static async open(
+    url: string,
+    onFrame?: FrameListener,
+    { headers = '', withinMs }: { headers?: string; withinMs?: number } = {},
+  ): Promise<RawSocket> {
     const { hostname, port, pathname, search } = new URL(url)
     const self = new RawSocket()
     if (onFrame) self.onFrame = onFrame
     const done = new Promise<void>((resolve, reject) => {
       self.#upgraded = { resolve, reject }
     })
+    const late = withinMs === undefined ? undefined : setTimeout(() => self.#closed('too late'), withinMs)
     self.#socket = await Bun.connect({
       hostname,
       port: Number(port),
@@ -47,9 +56,16 @@ export class RawSocket {
     const key = randomBytes(16).toString('base64')
     self.#socket.write(
       `GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n${headers}\r\n`,
     )
-    await done
+    try {
+      await done
+    } catch (error) {
+      self.drop()
+      throw error
+    } finally {
+      clearTimeout(late)
+    }
     return self
   }
 
@@ -136,8 +152,8 @@ export class RawSocket {
     return end
   }
 
-  #closed(): void {
-    this.#upgraded?.reject(new Error('closed before the upgrade'))
+  #closed(reason = 'closed before the upgrade'): void {
+    this.#upgraded?.reject(new Error(reason))
     this.onClose()
   }
 }
