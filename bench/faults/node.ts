@@ -47,6 +47,9 @@ export function addressesOf(nodes: readonly Node[], way: 'through wires' | 'dire
   }))
 }
 
+/** Start relays: the real one or a mutant, and another build that takes its place, and so on. */
+export type Builds = readonly [typeof startRelay, ...(typeof startRelay)[]]
+
 /** What a node consists of. */
 interface Parts {
   /** The layer that {@link prepareLayer} made. */
@@ -55,8 +58,7 @@ interface Parts {
   readonly line: TcpProxy | undefined
   readonly busLine: TcpProxy | undefined
   readonly env: Readonly<Record<string, string>>
-  /** The builds of the relay: the one that starts, and the one that may take its place, and so on. */
-  readonly builds: readonly [typeof startRelay, ...(typeof startRelay)[]]
+  readonly builds: Builds
 }
 
 export async function startNode(number: number, { layer, builds, ...parts }: Parts): Promise<Node> {

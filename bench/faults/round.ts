@@ -34,7 +34,7 @@ export interface RoundOptions {
   readonly savesHistory?: boolean
   /** A relay of another checkout. */
   readonly start?: typeof startRelay
-  /** Another build, with which the round begins and which the first one replaces. */
+  /** Another build. The seed decides which one the round begins with. */
   readonly startOther?: typeof startRelay | undefined
 }
 
@@ -65,7 +65,8 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
   const { seed, engine = 'sqlite', nodes = 1, clients = 8, start = startRelay } = options
   const history = new History()
   const { bus = busOf(seed), startOther } = options
-  const target = await prepareTarget({ engine, nodes, bus, start, startOther })
+  const builds = startOther ? inEitherOrder([start, startOther], seed) : ([start] as const)
+  const target = await prepareTarget({ engine, nodes, bus, builds })
   if (nodes > 1) history.add({ type: 'settled' })
   const crowd = await Crowd.gather(clients, { target, history, seed })
   // The clients and their friendships are given; the round tests what happens afterwards.
@@ -116,6 +117,10 @@ export async function runRound(options: RoundOptions): Promise<RoundResult> {
     savedAt: isWanted ? await history.save(seed) : undefined,
     errors,
   }
+}
+
+function inEitherOrder<T>([one, other]: readonly [T, T], seed: number): readonly [T, T] {
+  return new Random(seed, 5).chance(0.5) ? [one, other] : [other, one]
 }
 
 /**

@@ -25,7 +25,7 @@ export interface FaultsOptions {
   readonly clients: number
   /** A relay of another checkout. */
   readonly start?: typeof startRelay
-  /** Another build, with which each round begins and which the first one replaces. */
+  /** Another build. The seed decides which one a round begins with. */
   readonly startOther?: typeof startRelay | undefined
 }
 
@@ -47,7 +47,10 @@ export async function runFaults({ minutes, kills, seed, ...options }: FaultsOpti
     if (kills !== undefined && result.kills === 0) throw new Error('none of these faults kills the relay')
   }
   summary.tell()
-  const settings = { seed, engine: options.engine, nodes: options.nodes }
+  const settings = {
+    ...{ seed, engine: options.engine, nodes: options.nodes },
+    ...(options.nodes === 1 ? {} : { bus: options.bus ?? ('by seed' as const) }),
+  }
   const name = options.nodes === 1 ? 'faults' : 'faults-cluster'
   if (kills !== undefined) await summary.save('kills', settings)
   else if (minutes >= MINUTES_TO_SAVE) await summary.save(name, settings)

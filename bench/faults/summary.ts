@@ -1,6 +1,7 @@
 // The summary of a run over all its rounds.
 import { join } from 'node:path'
 import { machine } from '../measure.ts'
+import type { BusKind } from './bus.ts'
 import type { Deed } from './deeds.ts'
 import type { RoundResult } from './round.ts'
 import type { Engine } from './target.ts'
@@ -57,7 +58,7 @@ export class Summary {
   /** Writes the summary beside the benchmark results. */
   async save(
     name: 'faults' | 'faults-cluster' | 'kills',
-    settings: { seed: number; engine: Engine; nodes: number },
+    settings: { seed: number; engine: Engine; nodes: number; bus?: BusKind | 'by seed' },
   ): Promise<void> {
     const { minutes, rounds, kills, cutsThatTook, deeds, counts, violations } = this
     const at = new Date().toISOString()

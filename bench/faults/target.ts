@@ -3,11 +3,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { startRelay } from '@sotto/relay/testing'
 import { mountSmallDisk, type SmallDisk } from '../../packages/relay/test/small-disk.ts'
 import { type BusKind, type NatsBus, startNatsBus } from './bus.ts'
 import { type Database, startDatabase } from './database.ts'
-import { endNow, type Node, prepareLayer, startNode } from './node.ts'
+import { type Builds, endNow, type Node, prepareLayer, startNode } from './node.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
@@ -18,10 +17,8 @@ export interface World {
   readonly nodes: number
   /** Between several nodes. */
   readonly bus: BusKind
-  /** Starts a relay: the real one, or a mutant. */
-  readonly start: typeof startRelay
-  /** Starts another build of the relay, with which the round begins and which the first one replaces. */
-  readonly startOther?: typeof startRelay | undefined
+  /** The builds of the relay: the one that all nodes begin with, and the one that may replace it, if any. */
+  readonly builds: Builds
 }
 
 /** The target of a round's faults. */
@@ -65,14 +62,13 @@ const SETTINGS = {
 }
 
 /** Starts the relays and what they store in. */
-export async function prepareTarget({ engine, nodes: count, ...world }: World): Promise<Target> {
+export async function prepareTarget({ engine, nodes: count, builds, ...world }: World): Promise<Target> {
   if (count > 1 && engine !== 'postgres') throw new Error('several nodes share a PostgreSQL')
   const scratch = mkdtempSync(join(tmpdir(), 'sotto-faults-'))
   const missing = new Set<string>()
   const database = engine === 'postgres' ? await startDatabase(count) : undefined
   if (database) missing.add('no power cuts and no disks that fail: PostgreSQL has its own disk')
   const bus = count > 1 && world.bus === 'nats' ? await prepareBus(missing) : undefined
-  const builds = world.startOther ? ([world.startOther, world.start] as const) : ([world.start] as const)
   const smallDisk = database ? undefined : await mount(missing)
   const nodes: Node[] = []
   const clear = (): void => rmSync(scratch, { recursive: true, force: true })
