@@ -3,7 +3,7 @@
 import type { Bench } from '../bench.ts'
 
 /** What people do. Assumptions, not measurements. */
-export const ASSUMED = {
+const ASSUMED = {
   /** The share of accounts that are connected at the busiest time. */
   connectedShare: 0.1,
   messagesADay: 40,
@@ -27,7 +27,7 @@ export const ASSUMED = {
 } as const
 
 /** What was measured, with where it is from. */
-export const MEASURED = {
+const MEASURED = {
   /** docs/decisions/0053-a-batch-on-postgresql.md: one message with its confirmation. */
   relayUs: 33,
   databaseUs: 30,
