@@ -15,6 +15,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   used_challenges: 'names no account',
   leases: 'which node does what',
   acme_challenges: 'of certificates',
+  certificates: 'the relay’s',
   nodes: 'of the relay’s processes',
   dead_tokens: 'ids of tokens, without accounts',
   processor_references: 'of the payment processor',

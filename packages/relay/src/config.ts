@@ -224,12 +224,7 @@ export function readConfig(environment: Environment): Config {
     databaseUrl: databaseUrl(text('DATABASE_URL')),
     databaseConnections: whole('DATABASE_CONNECTIONS', 2, 200),
     nats: checked(() => natsServersOf(text)),
-    workers: checked(() =>
-      workersOf(text('WORKERS'), {
-        hasDatabase: text('DATABASE_URL') !== '',
-        hasAcme: certificates.acme !== undefined,
-      }),
-    ),
+    workers: checked(() => workersOf(text('WORKERS'), { hasDatabase: text('DATABASE_URL') !== '' })),
     appDir: text('APP_DIR') === 'off' ? undefined : text('APP_DIR'),
     adminDir: text('ADMIN_DIR') === 'off' ? undefined : text('ADMIN_DIR'),
     corsOrigins: corsOrigins(text('CORS_ORIGINS')),

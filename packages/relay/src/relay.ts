@@ -26,7 +26,6 @@ import { addGauges } from './gauges.ts'
 import { createGoods } from './goods.ts'
 import { startListener } from './listener/listener.ts'
 import { startMetricsPort } from './listener/metrics-port.ts'
-import type { OpenPort } from './listener/open-port.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
 import { startPlainPort } from './listener/plain-port.ts'
 import { RequestRates } from './listener/request-rates.ts'
@@ -129,10 +128,20 @@ async function startOn(
   const folders = foldersOf(config)
   const challenges = new AcmeChallenges({ storage: store, clock })
   const sharesPort = parts.worker !== undefined
-  const plainPort = openPlainPort(config, { challenges, sharesPort })
+  const { httpPort } = config.certificates
+  const plainPort =
+    httpPort === undefined || !publicUrl
+      ? undefined
+      : startPlainPort({
+          ...{ host: config.host, port: httpPort, address: publicAddress(publicUrl) },
+          ...{ challenges, sharesPort },
+        })
   opened.defer(() => plainPort?.stop())
+  const certificateLease = new Lease('certificates', { ...parts, storage: store })
+  opened.defer(() => certificateLease.stop())
+  if (config.certificates.acme) await certificateLease.start()
   const certificates = await openCertificates(config.certificates, {
-    ...{ clock, randomBytes, log, challenges },
+    ...{ clock, randomBytes, log, challenges, storage: store, turns: certificateLease },
     signal: parts.signal ?? new AbortController().signal,
     host: publicUrl && bareHost(publicUrl.hostname),
     folder: join(config.dataDir, 'certificates'),
@@ -234,7 +243,7 @@ async function startOn(
     publicHost: publicUrl?.host,
     isSecure: publicUrl?.protocol === 'https:',
     certificate: certificates?.pair,
-    plainPort: config.certificates.httpPort,
+    plainPort: httpPort,
     sharesPort,
     pages: payments.pages,
     app,
@@ -279,7 +288,10 @@ async function startOn(
     folders,
     commits: messages.waiting,
     difficulty,
-    leases: { payments: paymentLease, sweeps: sweepLease },
+    leases: {
+      ...{ payments: paymentLease, sweeps: sweepLease },
+      ...(config.certificates.acme && { certificates: certificateLease }),
+    },
     paymentTroubles: payments.troubles,
     certificate: () => certificate,
   })
@@ -362,6 +374,7 @@ async function startOn(
         operatorSocket.stop(),
         adminPage.close(),
         maintenance.stop().then(() => sweepLease.stop()),
+        certificateLease.stop(),
         payments.watcher.stop().then(() => paymentLease.stop()),
         push.stop(),
         space.stop(),
@@ -384,14 +397,6 @@ async function startOn(
       else await within(mostMs, closed)
     },
   }
-}
-
-function openPlainPort(
-  { host, publicUrl, certificates: { httpPort } }: Config,
-  parts: { readonly challenges: AcmeChallenges; readonly sharesPort: boolean },
-): OpenPort | undefined {
-  if (httpPort === undefined || !publicUrl) return undefined
-  return startPlainPort({ host, port: httpPort, address: publicAddress(publicUrl), ...parts })
 }
 
 /** The origins besides its own that links of this relay name. */

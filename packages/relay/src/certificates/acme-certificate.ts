@@ -1,33 +1,28 @@
-// The certificate that the relay gets by ACME: kept in its folder, and renewed after two thirds of its life.
+// The certificate that the relay gets by ACME, and renews after two thirds of its life. Of the nodes that
+// share a PostgreSQL, the one that has the turn orders it, and all serve it.
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { RandomBytes } from '../operations/random.ts'
 import { SettingError } from '../operations/setting-error.ts'
+import { type Turn, TurnOver, type Turns } from '../operations/turns.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { AcmeChallenges } from './acme-challenges.ts'
 import { orderCertificate } from './acme-order.ts'
 import { AcmeError } from './acme-requests.ts'
 import { type CertificatePair, checkCertificate, validityOf } from './certificate-pair.ts'
 import type { AcmeConfig } from './certificate-settings.ts'
 import type { CertificateSource } from './certificate-source.ts'
+import { type KeptPem, openKeptPem } from './kept-pem.ts'
 
 export interface AcmeParts {
-  /** The folder of the account's key and the certificate. Only the relay's user may read it. */
+  /** The folder of an embedded relay's account key and certificate. */
   readonly folder: string
+  readonly storage: Storage
+  /** When this node orders and renews. */
+  readonly turns: Turns
   /** Answers to the server's questions on port 80, by token, while they wait. */
   readonly challenges: AcmeChallenges
   readonly clock: Clock
@@ -37,7 +32,9 @@ export interface AcmeParts {
   readonly signal: AbortSignal
 }
 
+const ACCOUNT = 'account.pem'
 const UNREACHED_MS = 5000
+const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const LONGEST_WAIT_MS = 6 * HOUR_MS
@@ -45,45 +42,40 @@ const LONGEST_WAIT_MS = 6 * HOUR_MS
 const RENEWED_AFTER = 2 / 3
 
 /**
- * Reads the certificate, also if it has expired. Without one, waits until the server has signed one, and
- * tries again and again.
+ * Reads the certificate, also if it has expired. Without one, waits until the server has signed one, for this
+ * node or another, and tries again and again.
  * @throws SettingError if ACME_CA cannot be read, and the signal's reason if it is aborted
  */
 export async function openAcmeCertificate(config: AcmeConfig, parts: AcmeParts): Promise<CertificateSource> {
-  const { clock, log } = parts
+  const { clock, log, turns } = parts
   const ended = new AbortController()
   const signal = AbortSignal.any([parts.signal, ended.signal])
-  mkdirSync(parts.folder, { recursive: true, mode: 0o700 })
-  chmodSync(parts.folder, 0o700)
-  const file = fileOf(config, parts.folder)
-  const accountKey = accountKeyIn(join(parts.folder, 'account.pem'))
   const ca = config.caFile === undefined ? undefined : readCa(config.caFile)
-  const order = { ...config, ...parts, ca, accountKey, signal }
+  const kept = await openKeptPem(parts.folder, parts.storage)
   const backoff = new Backoff(parts.randomBytes)
 
   const isDue = (pair: CertificatePair): boolean => {
     const { fromMs, toMs } = validityOf(pair)
     return clock.now() >= fromMs + (toMs - fromMs) * RENEWED_AFTER
   }
-  // Signed, but not in use yet. If only the last steps fail, no other one is ordered: servers sign few.
+  // Signed, but not kept yet. If only that fails, no other one is ordered: servers sign few.
   let signed: CertificatePair | undefined
-  const issue = async (use?: (next: CertificatePair) => void): Promise<CertificatePair> => {
-    if (!signed) {
-      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      const next = {
-        cert: await orderCertificate({ ...order, key: privateKey }),
-        key: pemOf(privateKey),
-      }
-      checkCertificate(next, config.host)
-      signed = next
-    }
-    const next = signed
-    writePrivate(file, next.key + next.cert)
-    use?.(next)
+  const order = async (turn: Turn): Promise<CertificatePair> => {
+    const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const accountKey = await accountKeyOf(kept, turn)
+    const during = AbortSignal.any([signal, turn.signal])
+    const cert = await orderCertificate({ ...config, ...parts, ca, accountKey, key, signal: during })
+    const pair = { cert, key: pemOf(key) }
+    checkCertificate(pair, config.host)
+    return pair
+  }
+  const issue = async (turn: Turn): Promise<CertificatePair> => {
+    signed ??= await order(turn)
+    const pair = signed
+    await kept.write(fileOf(config), pair.key + pair.cert, turn)
     signed = undefined
     backoff.reset()
-    log.info('certificate_issued', { url: config.directory })
-    return next
+    return pair
   }
   const failed = (error: unknown): number => {
     const durationMs = backoff.next(error)
@@ -92,27 +84,52 @@ export async function openAcmeCertificate(config: AcmeConfig, parts: AcmeParts):
     return durationMs
   }
   const first = async (): Promise<CertificatePair> => {
+    let waits = false
     for (;;) {
+      const turn = turns.current
       try {
-        return await issue()
+        const pair = await readPair(config, kept)
+        if (pair) return pair
+        if (turn) {
+          const issued = await issue(turn)
+          log.info('certificate_issued', { url: config.directory })
+          return issued
+        }
+        if (!waits) log.info('certificate_awaited', { url: config.directory })
+        waits = true
+        await sleep(SECOND_MS, undefined, { signal })
       } catch (error) {
         signal.throwIfAborted()
-        await sleep(failed(error), undefined, { signal })
+        if (!isOver(turn, error)) await sleep(failed(error), undefined, { signal })
       }
     }
   }
 
-  let pair = storedPair(file, config.host) ?? (await first())
+  let pair = await first()
   let use: ((next: CertificatePair) => void) | undefined
   let triesAt = 0
   let isRenewing = false
+  /** One that another node has stored. */
+  const findNewer = async (): Promise<CertificatePair | undefined> => {
+    const found = await readPair(config, kept)
+    if (!found || found.cert === pair.cert || validityOf(found).fromMs < validityOf(pair).fromMs)
+      return undefined
+    signed = undefined // Another node had the turn meanwhile.
+    return found
+  }
   const renew = async (): Promise<void> => {
-    if (!use || !isDue(pair) || clock.monotonic() < triesAt) return
+    if (!use || clock.monotonic() < triesAt) return
+    const turn = turns.current
     try {
-      pair = await issue(use)
-      triesAt = clock.monotonic() + HOUR_MS // A wrong clock must not order one a minute.
+      const newer = await findNewer()
+      const next = newer ?? (turn && isDue(pair) ? await issue(turn) : undefined)
+      if (!next) return
+      use(next)
+      pair = next
+      log.info(newer ? 'certificate_replaced' : 'certificate_issued', { url: config.directory })
+      if (turn) triesAt = clock.monotonic() + HOUR_MS // A wrong clock must not order one a minute.
     } catch (error) {
-      if (signal.aborted) return
+      if (signal.aborted || isOver(turn, error)) return
       triesAt = clock.monotonic() + failed(error)
       if (validityOf(pair).toMs <= clock.now())
         log.error('certificate_expired', { setting: 'DOMAIN', reason: 'clients refuse it' })
@@ -135,6 +152,23 @@ export async function openAcmeCertificate(config: AcmeConfig, parts: AcmeParts):
     maintain,
     stop: () => ended.abort(),
   }
+}
+
+/** The stored certificate of the host by this server; undefined if there is none that can be served. */
+export async function readPair(config: AcmeConfig, kept: KeptPem): Promise<CertificatePair | undefined> {
+  const text = (await kept.read(fileOf(config))) ?? ''
+  const end = Math.max(text.indexOf('-----BEGIN CERTIFICATE-----'), 0)
+  const pair = { key: text.slice(0, end), cert: text.slice(end) }
+  try {
+    checkCertificate(pair, config.host)
+    return pair
+  } catch {
+    return undefined // It was damaged; a new one is ordered.
+  }
+}
+
+function isOver(turn: Turn | undefined, error: unknown): boolean {
+  return turn?.signal.aborted === true || error instanceof TurnOver
 }
 
 /**
@@ -162,34 +196,16 @@ class Backoff {
   }
 }
 
-/** The stored certificate of the host by this server; undefined if there is none that can be served. */
-export function storedCertificate(config: AcmeConfig, folder: string): CertificatePair | undefined {
-  return storedPair(fileOf(config, folder), config.host)
-}
-
 // After a change of the server, its former certificate must not be served: that of a server for trials is
-// trusted by nobody.
-function fileOf({ host, directory }: AcmeConfig, folder: string): string {
+// trusted by nobody. The key and the certificate are one file, so that they fit.
+function fileOf({ host, directory }: AcmeConfig): string {
   const server = createHash('sha256').update(directory).digest('hex').slice(0, 8)
-  return join(folder, `${host.replaceAll(':', '_')}-${server}.pem`)
+  return `${host.replaceAll(':', '_')}-${server}.pem`
 }
 
-function storedPair(file: string, host: string): CertificatePair | undefined {
-  if (!existsSync(file)) return undefined
-  const text = readFileSync(file, 'utf8')
-  const end = text.indexOf('-----BEGIN CERTIFICATE-----')
-  const pair = { key: text.slice(0, Math.max(end, 0)), cert: text.slice(Math.max(end, 0)) }
-  try {
-    checkCertificate(pair, host)
-    return pair
-  } catch {
-    return undefined // It was damaged; a new one is ordered.
-  }
-}
-
-function accountKeyIn(file: string): KeyObject {
-  if (existsSync(file)) {
-    const text = readFileSync(file, 'utf8')
+async function accountKeyOf(kept: KeptPem, turn: Turn): Promise<KeyObject> {
+  const text = await kept.read(ACCOUNT)
+  if (text !== undefined) {
     try {
       return createPrivateKey(text)
     } catch {
@@ -197,21 +213,8 @@ function accountKeyIn(file: string): KeyObject {
     }
   }
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  writePrivate(file, pemOf(privateKey))
+  await kept.write(ACCOUNT, pemOf(privateKey), turn)
   return privateKey
-}
-
-// The key and the certificate are one file, which appears whole or not at all, also after a power cut.
-function writePrivate(file: string, text: string): void {
-  const unfinished = openSync(`${file}.new`, 'w', 0o600)
-  try {
-    fchmodSync(unfinished, 0o600) // If it was left behind.
-    writeFileSync(unfinished, text)
-    fsyncSync(unfinished)
-  } finally {
-    closeSync(unfinished)
-  }
-  renameSync(`${file}.new`, file)
 }
 
 function readCa(file: string): string {

@@ -1,8 +1,9 @@
 // Checks the certificate of the relay's own TLS.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { storedCertificate } from '../certificates/acme-certificate.ts'
+import { readPair } from '../certificates/acme-certificate.ts'
 import { type CertificatePair, checkCertificate, validityOf } from '../certificates/certificate-pair.ts'
+import { keptPemOf } from '../certificates/kept-pem.ts'
 import { bareHost } from '../operations/bare-host.ts'
 import { type Finding, findingsOf, reasonOf } from './finding.ts'
 import type { Patient } from './patient.ts'
@@ -11,7 +12,11 @@ const DAY_MS = 86_400_000
 /** A renewal that is this late has failed several times. */
 const SOON = 1 / 6
 
-export async function checkServedCertificate({ config, clock }: Patient): Promise<readonly Finding[]> {
+export async function checkServedCertificate({
+  config,
+  clock,
+  storage,
+}: Patient): Promise<readonly Finding[]> {
   const { unused, warning, failed } = findingsOf('certificate')
   const { files, acme } = config.certificates
   if (files) {
@@ -25,7 +30,8 @@ export async function checkServedCertificate({ config, clock }: Patient): Promis
     }
   }
   if (acme) {
-    const pair = storedCertificate(acme, join(config.dataDir, 'certificates'))
+    if (!storage) return [unused('it is not looked for without the store')]
+    const pair = await readPair(acme, keptPemOf(join(config.dataDir, 'certificates'), storage))
     const look = 'look for certificate_failed in the log; ports 80 and 443 must be reachable from outside'
     if (pair) return [endOf(pair, clock.now(), look)]
     return [

@@ -1,6 +1,7 @@
 // The list of schema migrations. A released migration is never edited; changes are added as a new one.
 import { acmeChallenges } from './migrations/acme-challenges.ts'
 import { busyTables } from './migrations/busy-tables.ts'
+import { certificates } from './migrations/certificates.ts'
 import { chains } from './migrations/chains.ts'
 import { channelPurges } from './migrations/channel-purges.ts'
 import { channelSearch } from './migrations/channel-search.ts'
@@ -47,6 +48,7 @@ const additive: ReadonlySet<Migration> = new Set([
   busyTables,
   acmeChallenges,
   nodes,
+  certificates,
 ])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
@@ -86,6 +88,7 @@ export const migrations: readonly Migration[] = [
   busyTables,
   acmeChallenges,
   nodes,
+  certificates,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

@@ -6,14 +6,14 @@ export const workerSettings = {
   WORKERS: {
     default: '1',
     means:
-      'processes that serve the port together, 1 to 64; auto starts one for each core. More than one need DATABASE_URL, and TLS_CERT instead of DOMAIN’s certificate',
+      'processes that serve the port together, 1 to 64; auto starts one for each core. More than one need DATABASE_URL',
   },
 } as const
 
 const MOST = 64
 
 /** @throws SettingError if the setting is wrong, or what it needs is not there */
-export function workersOf(text: string, given: { hasDatabase: boolean; hasAcme: boolean }): number {
+export function workersOf(text: string, given: { hasDatabase: boolean }): number {
   const count = text === 'auto' ? Math.min(availableParallelism(), MOST) : Number(text)
   const isWhole = text === 'auto' || /^[0-9]{1,2}$/.test(text)
   if (!isWhole || count < 1 || count > MOST)
@@ -25,7 +25,5 @@ export function workersOf(text: string, given: { hasDatabase: boolean; hasAcme: 
       'WORKERS',
       '1, because only PostgreSQL (DATABASE_URL) is shared by several processes',
     )
-  if (given.hasAcme)
-    throw new SettingError('WORKERS', '1 with DOMAIN, unless TLS_CERT and TLS_KEY name a certificate')
   return count
 }
