@@ -82,18 +82,23 @@ export class World {
     this.#quieten()
     if (hasTrouble) this.events.push({ type: 'nemesis', what: 'postgres', detail: 'over' })
     const quietAt = this.#schedule.now
-    let nextLook = quietAt
-    this.#schedule.runUntil(quietAt + MOST_QUIET_MS, () => {
+    this.#runUntilComplete(quietAt)
+    this.#judge.quietMs = this.#schedule.now - quietAt
+    // Once more: everything is confirmed, so nothing may arrive. What is confirmed now may take its time.
+    for (const client of this.#clients) client.disconnect(0)
+    this.#runUntilComplete(this.#schedule.now + AFTERWARDS_MS)
+    this.#judge.end()
+    return this.#judge
+  }
+
+  /** Runs until everything has arrived, but not less than until `atLeast`. */
+  #runUntilComplete(atLeast: number): void {
+    let nextLook = atLeast
+    this.#schedule.runUntil(atLeast + MOST_QUIET_MS, () => {
       if (this.#schedule.now < nextLook) return false
       nextLook = this.#schedule.now + 500
       return this.#clients.every(({ isAnswered }) => isAnswered) && this.#judge.isComplete()
     })
-    this.#judge.quietMs = this.#schedule.now - quietAt
-    // Once more: everything is confirmed, so nothing may arrive.
-    for (const client of this.#clients) client.disconnect(0)
-    this.#schedule.runUntil(this.#schedule.now + AFTERWARDS_MS)
-    this.#judge.end()
-    return this.#judge
   }
 
   #addPlace(index: number): void {
