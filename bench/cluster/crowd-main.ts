@@ -1,4 +1,5 @@
-// A process of the load: many clients that stay connected to nodes. `crowd.ts` starts it and tells it what to do.
+// A process of the load: many clients that stay connected to nodes. `crowd.ts` starts it and tells it what to
+// do.
 import { inParallel } from '../load/accounts.ts'
 import type { CrowdAnswer, CrowdOrder } from './crowd.ts'
 import { CrowdMember } from './crowd-member.ts'

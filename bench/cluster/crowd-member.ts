@@ -1,5 +1,5 @@
-// One client of a crowd: it comes online with its token as our client library does, and waits between attempts
-// as that does. It answers nothing and reads nothing but the end of its backlog.
+// One client of a crowd: it comes online with its token as our client library does, and waits between
+// attempts as that does. It answers nothing and reads nothing but the end of its backlog.
 import { randomBytes } from 'node:crypto'
 import { Backoff } from '../../packages/client/src/platform/backoff.ts'
 import { RawHttp } from '../load/raw-http.ts'

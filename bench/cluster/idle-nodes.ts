@@ -1,5 +1,5 @@
-// `idle`: what nodes cost while nothing happens, with each bus, and the memory of idle connections on one of two
-// nodes. The first row is an embedded node, which has no bus.
+// `idle`: what nodes cost while nothing happens, with each bus, and the memory of idle connections on one of
+// two nodes. The first row is an embedded node, which has no bus.
 import { WireAccount } from '@sotto/relay/testing/wire'
 import type { Bench } from '../bench.ts'
 import { inParallel } from '../load/accounts.ts'
@@ -69,8 +69,9 @@ async function watch(nodes: readonly MeasuredNode[], database: Database, seconds
 }
 
 /**
- * Connects clients to the first node, which stay connected. They register at the second one, so that the garbage
- * of that work is not counted. Some connect before, because a node's first connections take memory only once.
+ * Connects clients to the first node, which stay connected. They register at the second one, so that the
+ * garbage of that work is not counted. Some connect before, because a node's first connections take memory
+ * only once.
  */
 async function hold(nodes: readonly MeasuredNode[], count: number, settleSeconds: number) {
   const [node, other] = nodes

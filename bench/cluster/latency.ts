@@ -1,5 +1,6 @@
 // `latency`: the time from sending a message to its delivery, one message at a time, with both clients on one
-// node and on two nodes of the same cluster, with each bus. The load is one process, so one clock measures all.
+// node and on two nodes of the same cluster, with each bus. The load is one process, so one clock measures
+// all.
 import type { Bench } from '../bench.ts'
 import { closePairs, type Pair, relayPairs } from '../load/pairs.ts'
 import { median, percentile } from '../measure.ts'
@@ -51,7 +52,8 @@ export async function measureLatency({ buses, rounds, messages }: LatencySizes) 
   closePairs(lanes.map(({ pair }) => pair))
   return lanes.map(({ bus, clients, rounds: times }) => {
     const near = lanes.find((lane) => lane.bus === bus && lane.clients === 'on one node')
-    // Of each round by itself, because the two were measured one after the other, and the machine's speed drifts.
+    // Of each round by itself, because the two were measured one after the other, and the machine's speed
+    // drifts.
     const added = median(times.map((of, round) => median(of) - median(near?.rounds[round] ?? [])))
     return {
       bus,

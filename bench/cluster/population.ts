@@ -1,5 +1,6 @@
 // Fills a relay's PostgreSQL with accounts, with a token for each, as after years of use. It writes to the
-// relay's tables directly, because registering 50,000 accounts over the wire takes longer than the measurement.
+// relay's tables directly, because registering 50,000 accounts over the wire takes longer than the
+// measurement.
 import { randomBytes } from 'node:crypto'
 import { SQL } from 'bun'
 import { openRelayKeys } from '../../packages/relay/src/accounts/relay-keys.ts'

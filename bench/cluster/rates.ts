@@ -1,5 +1,6 @@
-// `workers` and `engines`: how many exchanges a second servers reach, one after the other in each round, and the
-// CPU time that each side needs for a message. All sides share the cores, so the CPU times say more than the rates.
+// `workers` and `engines`: how many exchanges a second servers reach, one after the other in each round, and
+// the CPU time that each side needs for a message. All sides share the cores, so the CPU times say more than
+// the rates.
 import type { Bench } from '../bench.ts'
 import { type ExchangeResult, runExchange } from '../load/exchange.ts'
 import { closePairs, relayPairs } from '../load/pairs.ts'

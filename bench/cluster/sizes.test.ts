@@ -1,4 +1,5 @@
-// docs/operations/sizes.md says what the calculation gives, and the parts with many connections work with few.
+// docs/operations/sizes.md says what the calculation gives, and the parts with many connections work with
+// few.
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { measureFanOut } from './fan-out.ts'

@@ -1,5 +1,6 @@
 // The table of docs/operations/sizes.md: what a relay for so many accounts needs, by calculation from what
-// `npm run bench` measured. `npm run bench -- cluster --only sizes` prints it; a test holds the document to it.
+// `npm run bench` measured. `npm run bench -- cluster --only sizes` prints it; a test holds the document to
+// it.
 import type { Bench } from '../bench.ts'
 
 /** What people do. Assumptions, not measurements. */

@@ -2,10 +2,10 @@
 
 import { startNats } from '../../packages/relay/test/nats-server.ts'
 import { findNats } from '../../scripts/find-nats.mjs'
-import { endNotifications } from './database.ts'
+import { type Database, endNotifications } from './database.ts'
 import { type Line, linesTo } from './lines.ts'
+import type { Node } from './node.ts'
 import { Random } from './random.ts'
-import type { Target } from './target.ts'
 
 /** What carries the notifications of the nodes: their PostgreSQL, or NATS. */
 export const busKinds = ['postgres', 'nats'] as const
@@ -31,9 +31,14 @@ export function busOf(seed: number): BusKind {
 
 /** Ends the connections of some nodes to the bus. @returns their number */
 export async function deafen(
-  { nodes, database, bus }: Pick<Target, 'nodes' | 'database' | 'bus'>,
+  target: {
+    readonly nodes: readonly Pick<Node, 'busLine'>[]
+    readonly database: Database | undefined
+    readonly bus: NatsBus | undefined
+  },
   choose: () => boolean,
 ): Promise<number> {
+  const { nodes, database, bus } = target
   if (!bus) return database ? await endNotifications(database, choose) : 0
   const chosen = nodes.filter(choose)
   for (const { busLine } of chosen) busLine?.drop()

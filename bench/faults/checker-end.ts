@@ -122,8 +122,8 @@ function checkStored(facts: Facts, pair: Pair, earliest: Map<MessageFact, number
 }
 
 // Clients repeat unacknowledged messages in order, so messages are stored in the order in which they were
-// first sent. The exceptions are messages that were refused for a while, or whose retraction was sent first. A
-// client may have missed that a message was refused because the two were not friends.
+// first sent. The exceptions are messages that were refused for a while, or whose retraction was sent first.
+// A client may have missed that a message was refused because the two were not friends.
 function checkSendingOrder(facts: Facts, { conv, members, friends }: Pair, n: number): void {
   for (const { client } of members) {
     const own = [...facts.messages.values()]

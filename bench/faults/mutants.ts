@@ -61,7 +61,8 @@ process.exit(escaped === 0 ? 0 : 1)
 
 /** Runs the test that a mutant names. @returns the line that says that it failed */
 async function failureIn({ patches, test }: TestedMutation): Promise<string | undefined> {
-  const { folder, remove } = copyWith(patches, 'packages/protocol') // Its tests' parts serve the relay's, too.
+  // The parts of the protocol's tests serve those of the relay, too.
+  const { folder, remove } = copyWith(patches, 'packages/protocol')
   try {
     const command = [
       process.execPath,

@@ -6,16 +6,9 @@ import type { startRelay } from '@sotto/relay/testing'
 import type { BusKind } from './bus.ts'
 import type { Deed } from './deeds.ts'
 import type { ViolationKind } from './facts.ts'
-import { testedMutations } from './tested-mutations.ts'
+import { type Patch, testedMutations } from './tested-mutations.ts'
 
 const root = join(import.meta.dir, '../..')
-
-/** Words of a file that others replace. */
-export interface Patch {
-  readonly file: string
-  readonly from: string
-  readonly to: string
-}
 
 export interface Mutation {
   readonly name: string

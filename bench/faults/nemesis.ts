@@ -254,8 +254,8 @@ export class Nemesis {
     const { target } = this.#field
     const resume = (): Promise<unknown> => operatorCommands['resume-expiry'](target.env)
     if (target.database) {
-      // A clean stop gives the leases back. Beside running relays, one that has not noticed the jump yet would
-      // stop expiry again.
+      // A clean stop gives the leases back. Beside running relays, one that has not noticed the jump yet
+      // would stop expiry again.
       await this.#restart(target.nodes, resume)
       return
     }

@@ -10,7 +10,8 @@ export interface Node {
   readonly number: number
   readonly relay: RelayProcess
   /**
-   * Starts the other build of the relay in place of this one, which has ended; undefined if there is no other.
+   * Starts the other build of the relay in place of this one, which has ended; undefined if there is no
+   * other.
    */
   readonly exchange: (() => Promise<void>) | undefined
   /** Its own data. */

@@ -1,6 +1,12 @@
 // Relays that deliberately break a promise between nodes which the history of clients tells rarely, or not at
 // all. Each names the test of `npm test` that shows it at once.
-import type { Patch } from './mutations.ts'
+
+/** Words of a file that others replace. */
+export interface Patch {
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
 
 export interface TestedMutation {
   readonly name: string
@@ -11,7 +17,8 @@ export interface TestedMutation {
 
 export const testedMutations: readonly TestedMutation[] = [
   {
-    // Clients repeat frames with the same ids, so it hardly matters to them by which connection one is stored.
+    // Clients repeat frames with the same ids, so it hardly matters to them by which connection one is
+    // stored.
     name: 'a takeover decided by the clock of a node',
     patches: [
       {

@@ -20,7 +20,8 @@ export function noteOld({ target, history }: { target: Target; history: History 
 }
 
 /**
- * Has all nodes that share a PostgreSQL do what they do every minute, until the one that has the turn has let old messages expire.
+ * Has all nodes that share a PostgreSQL do what they do every minute, until the one that has the turn has let
+ * old messages expire.
  * @returns whether they expired in time
  */
 export async function untilExpired(target: Target): Promise<boolean> {

@@ -1,6 +1,7 @@
 // Relays that deliberately break a promise, and that only several nodes show, or that the simulation can show
 // too.
-import { mutations as faultMutations, type Patch } from '../faults/mutations.ts'
+import { mutations as faultMutations } from '../faults/mutations.ts'
+import type { Patch } from '../faults/tested-mutations.ts'
 
 /** See bench/faults/mutations.ts. */
 export interface SimulatedMutation {

@@ -176,8 +176,8 @@ async function openBeside(config: Config): Promise<Storage> {
   )
 }
 
-// No relay may run on the store, because it would continue with the old numbers. On PostgreSQL, those that run
-// are in the list of nodes.
+// No relay may run on the store, because it would continue with the old numbers. On PostgreSQL, those that
+// run are in the list of nodes.
 async function openAlone(config: Config): Promise<Storage> {
   // Fails if the folder contains no store. openStorage would create an empty one.
   if (!config.databaseUrl) await (await openSqliteBeside(config.dataDir)).close()

@@ -129,7 +129,8 @@ test('the metrics count packets and looks, the nodes by their state, and who hol
     const isAllCounted = counted.every((name) => of(`sotto_bus_${name}`).every((count) => count > 0))
     const areBothListed = of('sotto_nodes{state="alive"}').every((count) => count === 2)
     if (!isAllCounted || !areBothListed) continue
-    // The second one heard the first one in the middle. The first one heard the second one from its beginning.
+    // The second one heard the first one in the middle. The first one heard the second one from its
+    // beginning.
     expect(second.get('sotto_bus_gaps_total')).toBeGreaterThan(0)
     expect(of('sotto_nodes{state="silent"}')).toEqual([0, 0])
     for (const lease of ['payments', 'sweeps'])

@@ -34,6 +34,9 @@ test('both nodes are shown in both languages, their connections are added up, an
   }
   await other.kill('SIGKILL')
   for (const { page } of operators)
-    await page.locator('.admin-warnings').getByText(`:${new URL(other.url).port} `).waitFor()
+    await page
+      .locator('.admin-warnings')
+      .getByText(`:${new URL(other.url).port} `)
+      .waitFor()
   expect(await stage.part()).toEqual([])
 })

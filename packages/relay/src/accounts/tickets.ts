@@ -1,6 +1,6 @@
-// Tickets. Each opens one WebSocket, so that clients need not put a token into a URL. Those that are asked for
-// and used at the same time are stored and removed together, because all clients of a node come at once when
-// another node has died.
+// Tickets. Each opens one WebSocket, so that clients need not put a token into a URL. Those that are asked
+// for and used at the same time are stored and removed together, because all clients of a node come at once
+// when another node has died.
 import { createHash } from 'node:crypto'
 import { ProtocolError } from '@sotto/protocol'
 import type { Caller } from '../listener/route.ts'
