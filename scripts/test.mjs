@@ -9,10 +9,10 @@ import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { bunPath, root } from './installation.mjs'
 import { describeSlowest, readReport } from './test-report.mjs'
 
-// Tests mostly wait for servers, disks and browsers, so three files run at a time, on two processors. A
+// Tests mostly wait for servers, disks and browsers, so four files run at a time, on two processors. A
 // process keeps its modules from file to file, and so also the one PostgreSQL that it starts. The files that
 // took longest when the times were recorded run first, so that the lanes finish at about the same time.
-const lanes = ['--parallel=3', '--no-isolate', `--timings=${join(root, 'scripts/test-timings.json')}`]
+const lanes = ['--parallel=4', '--no-isolate', `--timings=${join(root, 'scripts/test-timings.json')}`]
 const SLOWEST = 30
 // Long enough for a busy machine. A test says what it waits for in vain before that.
 const TIMEOUT_MS = 240_000
