@@ -34,6 +34,8 @@ if (values.help || !range) {
   process.exit(values.help ? 0 : 2)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+// A process that runs a part of the seeds ends with the one that started it.
+process.once('disconnect', () => process.exit(130))
 const [from, to] = [Number(range[1]), Number(range[2])]
 if (values.seed !== undefined) process.exit(await runOne(Number(values.seed)))
 else if (process.send) process.send(await simulateAll(from, to, (line) => console.log(line), values.first))
@@ -92,6 +94,7 @@ function runPart(first: number, last: number): Promise<Summary> {
         child.kill()
       },
     })
+    process.once('exit', () => child.kill('SIGKILL'))
     void child.exited.then(() => reject(new Error(`the process of seeds ${first} to ${last} ended`)))
   })
 }

@@ -17,6 +17,8 @@ export interface Summary {
 
 export const noSummary: Summary = { seeds: 0, steps: 0, frames: 0, failed: [], slowestQuietMs: 0 }
 
+/** After how many seeds the process looks for signals. */
+const SIGNALS_EVERY = 50
 /** How many failing seeds are shrunk: it takes many runs. */
 const MOST_SHRUNK = 3
 
@@ -33,6 +35,8 @@ export async function simulateAll(
   const stage = await setStage()
   let summary = noSummary
   for (let seed = from; seed <= to; seed++) {
+    // Runs are synchronous, so signals are seen only in between.
+    if (seed % SIGNALS_EVERY === 0) await new Promise((resolve) => setImmediate(resolve))
     const { broken, steps, frames, quietMs } = simulate(stage, seed)
     const failed = broken.slice(0, 1).map(({ kind, what }) => ({ seed, what: `${kind}: ${what}` }))
     summary = addSummaries(summary, { seeds: 1, steps, frames, failed, slowestQuietMs: quietMs })
