@@ -105,10 +105,13 @@ test('an upload that would not fit above the reserve is refused, and a smaller o
     return answer
   }
   disk.fillUpTo(RESERVE_BYTES + 2 * MIB)
-  await eventually(async () => expectRefused(await tryOut(4 * MIB)))
+  // Until the disk is read again, an upload may be taken. While it lasts, the disk may be read as short.
+  await eventually(async () => {
+    expectRefused(await tryOut(4 * MIB))
+    expect(logged('media_refused')).toHaveLength(1)
+  })
   // Until the disk is read again, what has just been uploaded counts twice.
   await eventually(async () => expect((await tryOut(1000)).status).toBe(200))
-  await eventually(() => expect(logged('media_refused')).toHaveLength(1))
   disk.empty()
   await eventually(async () => expect((await tryOut(4 * MIB)).status).toBe(200))
 })
@@ -116,6 +119,8 @@ test('an upload that would not fit above the reserve is refused, and a smaller o
 test('below the reserve, what adds much is refused and messages are not', async () => {
   const before = await alice.post('/channels', { name: 'Before' })
   const posts = `/channels/${before.body.channel_id}/posts`
+  const earlier = logged('storage_short').length
+  await eventually(() => expect(logged('storage_has_space')).toHaveLength(earlier))
   disk.fillUpTo(RESERVE_BYTES - MIB)
   await untilStorageIs('short')
 
@@ -133,14 +138,15 @@ test('below the reserve, what adds much is refused and messages are not', async 
   await exchange('below the reserve')
   expect((await alice.post('/friends/request', { to_alias_id: bob.alias })).status).toBe(409)
 
-  await eventually(() => expect(logged('storage_short')).toHaveLength(1))
-  const { freeBytes, mediaBytes, databaseBytes, otherBytes } = logged('storage_short')[0] ?? {}
+  await eventually(() => expect(logged('storage_short')).toHaveLength(earlier + 1))
+  const { freeBytes, mediaBytes, databaseBytes, otherBytes } = logged('storage_short').at(-1) ?? {}
   expect(Number(freeBytes)).toBeLessThan(RESERVE_BYTES)
   expect(mediaBytes).toBe(0)
   expect(Number(databaseBytes)).toBeGreaterThan(100_000)
   expect(Number(otherBytes)).toBeGreaterThan(30 * MIB)
   disk.empty()
   await untilStorageIs('ok')
+  await eventually(() => expect(logged('storage_has_space')).toHaveLength(earlier + 1))
   expect((await newcomer.register()).status).toBe(201)
   expect((await alice.post(posts, { content: 'a post' })).status).toBe(200)
 })
@@ -151,6 +157,7 @@ test('below the last reserve, nothing new is taken, and what frees space goes on
   sending.send(message(bob.alias, conv, 'to be retracted', 'retracted'))
   await sending.next('ack')
   await receiving.next('msg')
+  const earlier = logged('storage_has_space').length
   disk.fillUpTo(LAST_RESERVE_BYTES - MIB)
   await untilStorageIs('full')
 
@@ -188,7 +195,7 @@ test('below the last reserve, nothing new is taken, and what frees space goes on
   expect((await receiving.next('msg')).id).toBe('late')
   await untilStorageIs('ok')
   // The log has one line for each change, and none for the work that was refused.
-  await eventually(() => expect(logged('storage_has_space')).toHaveLength(2))
+  await eventually(() => expect(logged('storage_has_space')).toHaveLength(earlier + 1))
   expect(errorLines(relay.errors()).map((line) => JSON.parse(line).event)).toEqual(['storage_full'])
 })
 
