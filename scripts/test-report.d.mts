@@ -3,6 +3,8 @@ interface ReportedTest {
   readonly file: string
   readonly name: string
   readonly ms: number
+  /** Why it failed, if it did. */
+  readonly failure?: string
 }
 
 interface Report {
@@ -14,3 +16,4 @@ interface Report {
 
 export function readReport(path: string): Report
 export function describeSlowest(tests: readonly ReportedTest[], most: number): string
+export function describeFailures(tests: readonly ReportedTest[]): string

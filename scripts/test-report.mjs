@@ -12,11 +12,15 @@ export function readReport(path) {
   const totals = /<testsuites\b[^>]*>/.exec(text)?.[0] ?? ''
   const count = (name) => Number(attribute(totals, name) ?? 0)
   const failed = count('failures') + count('errors')
-  const tests = [...text.matchAll(/<testcase\b[^>]*>/g)].map(([tag]) => ({
-    file: attribute(tag, 'file') ?? '',
-    name: attribute(tag, 'name') ?? '',
-    ms: Math.round(Number(attribute(tag, 'time')) * 1000),
-  }))
+  const tests = [...text.matchAll(/(<testcase\b[^>]*>)(?:\s*(<(?:failure|error)\b[^>]*>)([^<]*))?/g)].map(
+    ([, tag, failure, details]) => ({
+      file: attribute(tag, 'file') ?? '',
+      name: attribute(tag, 'name') ?? '',
+      ms: Math.round(Number(attribute(tag, 'time')) * 1000),
+      // What timed out has a message and no details.
+      ...(failure && { failure: plain(details).trim() || (attribute(failure, 'message') ?? '') }),
+    }),
+  )
   return { passed: count('tests') - failed - count('skipped'), failed, skipped: count('skipped'), tests }
 }
 
@@ -26,12 +30,27 @@ export function describeSlowest(tests, most) {
   return slowest.map(({ file, name, ms }) => `${String(ms).padStart(7)} ms  ${file}: ${name}`).join('\n')
 }
 
+/** Why tests failed, in the order of the report. A long text is cut: the whole one is further up in the output. */
+export function describeFailures(tests) {
+  return tests
+    .filter(({ failure }) => failure !== undefined)
+    .map(({ file, name, failure }) => `${file}: ${name}\n${failure.slice(0, LONGEST_FAILURE)}`)
+    .join('\n\n')
+}
+
 function attribute(tag, name) {
   const value = new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]
-  return value?.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (all, decimal, hex, entity) => {
+  return value === undefined ? undefined : plain(value)
+}
+
+function plain(text) {
+  return text.replaceAll(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (all, decimal, hex, entity) => {
     if (entity !== undefined) return ENTITIES[entity] ?? all
     return String.fromCodePoint(decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal))
   })
 }
+
+/** In characters. */
+const LONGEST_FAILURE = 3000
 
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeSlowest, readReport } from './test-report.mjs'
+import { describeFailures, describeSlowest, readReport } from './test-report.mjs'
 
 let folder: string
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('counts the passed, failed and skipped tests, and lists the slowest first', async () => {
+test('counts the passed, failed and skipped tests, lists the slowest first, and says why others failed', async () => {
   await writeFile(
     join(folder, 'made.test.ts'),
     `import { describe, expect, test } from 'bun:test'
@@ -19,6 +19,7 @@ test('counts the passed, failed and skipped tests, and lists the slowest first',
     describe('a group', () => {
       test('is slow & "quoted" <so>', async () => { await Bun.sleep(60) })
       test('fails', () => expect(1).toBe(2))
+      test('takes too long', () => new Promise(() => {}), 50)
     })
     test.skip('is not run', () => undefined)`,
   )
@@ -35,8 +36,11 @@ test('counts the passed, failed and skipped tests, and lists the slowest first',
   )
   expect(await run.exited).toBe(1)
   const { tests, ...counts } = readReport(path)
-  expect(counts).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  expect(counts).toEqual({ passed: 2, failed: 2, skipped: 1 })
   expect(describeSlowest(tests, 1)).toMatch(/^ +\d+ ms {2}\S*made\.test\.ts: is slow & "quoted" <so>$/)
+  const [wrong, late] = describeFailures(tests).split(/\n\n(?=\S*made\.test\.ts)/)
+  expect(wrong).toMatch(/^\S*made\.test\.ts: fails\n[^]*Expected: 2\nReceived: 1/)
+  expect(late).toMatch(/^\S*made\.test\.ts: takes too long\ntest timed out$/)
 })
 
 test('without a report, no test counts as run', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { ensureAppOrExit } from './app-build.mjs'
 import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { bunPath, root } from './installation.mjs'
-import { describeSlowest, readReport } from './test-report.mjs'
+import { describeFailures, describeSlowest, readReport } from './test-report.mjs'
 
 // Tests mostly wait for servers, disks and browsers, so four files run at a time, on two processors. A
 // process keeps its modules from file to file, and so also the one PostgreSQL that it starts. The files that
@@ -41,6 +41,8 @@ const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() 
 const tests = await runTests(chosen)
 
 if (isWhole) say(`\nThe slowest tests:\n${describeSlowest(tests.tests, SLOWEST)}`)
+// Again, because the output of thousands of tests is between.
+if (isWhole && tests.failed > 0) say(`\nThe failures:\n${describeFailures(tests.tests)}`)
 say(`\nTook ${seconds(startedMs)} s.`)
 if (tests.skipped > 0) say(`${tests.skipped} skipped`)
 if (tests.passed + tests.failed === 0) say('No test ran.')
