@@ -10,4 +10,4 @@ if (unknown.length > 0) {
 }
 await ensureInstalledOrExit()
 const failed = await runChecks({ fix: process.argv.includes('--fix') })
-process.exitCode = failed === 0 ? 0 : 1
+process.exitCode = failed.length === 0 ? 0 : 1

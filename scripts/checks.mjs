@@ -31,14 +31,14 @@ const checks = (fix) => [
   { name: 'unused code', command: [node, inModules('knip/bin/knip.js'), '--no-progress', '--cache'] },
 ]
 
-// Returns how many checks failed. Each check prints its findings and a summary line.
+// Returns the checks that failed, with their output. Each check prints its findings and a summary line.
 export async function runChecks({ fix = false } = {}) {
   const results = await Promise.all(checks(fix).map(run))
   for (const { output, passed } of results) if (!passed) process.stdout.write(`${output.trim()}\n\n`)
   for (const { name, passed, seconds } of results) {
     process.stdout.write(`${passed ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)\n`)
   }
-  return results.filter(({ passed }) => !passed).length
+  return results.filter(({ passed }) => !passed)
 }
 
 function run({ name, command: [file, ...args] }) {

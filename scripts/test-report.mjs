@@ -30,7 +30,10 @@ export function describeSlowest(tests, most) {
   return slowest.map(({ file, name, ms }) => `${String(ms).padStart(7)} ms  ${file}: ${name}`).join('\n')
 }
 
-/** Why tests failed, in the order of the report. A long text is cut: the whole one is further up in the output. */
+/**
+ * Why tests failed, in the order of the report. A long text is cut: the whole one is further up in the
+ * output.
+ */
 export function describeFailures(tests) {
   return tests
     .filter(({ failure }) => failure !== undefined)

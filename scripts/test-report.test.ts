@@ -39,7 +39,7 @@ test('counts the passed, failed and skipped tests, lists the slowest first, and 
   expect(counts).toEqual({ passed: 2, failed: 2, skipped: 1 })
   expect(describeSlowest(tests, 1)).toMatch(/^ +\d+ ms {2}\S*made\.test\.ts: is slow & "quoted" <so>$/)
   const [wrong, late] = describeFailures(tests).split(/\n\n(?=\S*made\.test\.ts)/)
-  expect(wrong).toMatch(/^\S*made\.test\.ts: fails\n[^]*Expected: 2\nReceived: 1/)
+  expect(wrong).toMatch(/^\S*made\.test\.ts: fails\n[\s\S]*Expected: 2\nReceived: 1/)
   expect(late).toMatch(/^\S*made\.test\.ts: takes too long\ntest timed out$/)
 })
 

@@ -37,7 +37,7 @@ if (missing !== undefined) {
 if (isWhole || chosen.some((path) => path.includes('packages/web'))) ensureAppOrExit()
 
 // The checks end before the tests start, because the compiler would slow down tests that wait for real time.
-const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() : 0
+const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() : []
 const tests = await runTests(chosen)
 
 if (isWhole) say(`\nThe slowest tests:\n${describeSlowest(tests.tests, SLOWEST)}`)
@@ -46,9 +46,10 @@ if (isWhole && tests.failed > 0) say(`\nThe failures:\n${describeFailures(tests.
 say(`\nTook ${seconds(startedMs)} s.`)
 if (tests.skipped > 0) say(`${tests.skipped} skipped`)
 if (tests.passed + tests.failed === 0) say('No test ran.')
-if (failedChecks > 0) say(`npm run check failed: ${failedChecks} of its checks, above.`)
+for (const { name, output } of failedChecks) say(`\nnpm run check: ${name}\n${output.trim()}`)
+if (failedChecks.length > 0) say(`${failedChecks.length} checks failed`)
 say(`${tests.passed} passed, ${tests.failed} failed`)
-process.exitCode = tests.passed > 0 && tests.failed === 0 && failedChecks === 0 ? 0 : 1
+process.exitCode = tests.passed > 0 && tests.failed === 0 && failedChecks.length === 0 ? 0 : 1
 
 async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'))
