@@ -8,6 +8,7 @@ import { Icon, type IconName } from './parts/icon.tsx'
 import { lazy } from './parts/lazy.tsx'
 import { Notices } from './parts/notices.tsx'
 import { Empty } from './parts/state.tsx'
+import { loadLongLists } from './parts/virtual-list.ts'
 import { Announcements } from './screens/announcements.tsx'
 import { Chats } from './screens/chats/chats.tsx'
 import { ConnectionBar } from './screens/connection-bar.tsx'
@@ -128,6 +129,7 @@ function CallsOnceTalking() {
     // The search makes its index. If it cannot be loaded, its screen says so.
     session.later().catch(() => undefined)
     loadFocusKeeper()
+    void loadLongLists()
   }, [isReady])
   return isWanted ? <CallLayer /> : null
 }

@@ -47,3 +47,21 @@ test('of 2,000 contacts only the visible ones are drawn, and the last one is rea
   expect(await last.getAttribute('aria-posinset')).toBe(String(COUNT))
   expect(await person.page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(1000)
 })
+
+test('a list that is long is drawn whole if the part for long lists cannot be loaded', async () => {
+  const { person } = await victimOf(world, relay)
+  const keys = makePeer('keys')
+  const nameAt = (at: number): string => `person_${String(at).padStart(4, '0')}`
+  relay.friends = Array.from({ length: 200 }, (_, at) =>
+    friendOf(
+      { ...keys, aliasId: nameAt(at), conversationId: crypto.randomUUID() },
+      { friendship_id: at + 1 },
+    ),
+  )
+  person.expects(/net::ERR_FAILED/)
+  await person.page.route('**/assets/long-virtual-list-*.js', (route) => route.abort())
+  await person.goesTo('#/contacts')
+  const rows = person.page.locator('.app-list').getByRole('listitem')
+  await rows.filter({ hasText: nameAt(199) }).waitFor()
+  expect(await rows.count()).toBe(200)
+})

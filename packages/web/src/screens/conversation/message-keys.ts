@@ -1,16 +1,16 @@
 // The keyboard in the list of messages: arrows go from one to the next, Home and End to the first and the
 // last of the conversation, Enter opens the menu of a message. One message at a time is reached by Tab.
 import type { StoredMessage } from '@sotto/client'
-import type { Virtualizer } from '@tanstack/virtual-core'
 import type { RefObject, TargetedKeyboardEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Place } from '../../parts/menu-place.ts'
+import type { VirtualList } from '../../parts/placed-rows.ts'
 import { keyOf } from './grouping.ts'
 import type { MessagePages } from './message-pages.ts'
 
 interface MessageKeysOptions {
   readonly list: readonly StoredMessage[]
-  readonly virtual: Virtualizer<HTMLElement, HTMLElement>
+  readonly virtual: VirtualList
   readonly scroller: RefObject<HTMLElement | null>
   readonly pages: MessagePages
   readonly onOpen: (message: StoredMessage, place: Place) => void

@@ -86,11 +86,6 @@ export function MessageList(props: MessageListProps) {
     initialRect: { width: innerWidth, height: innerHeight - BESIDE_PX },
     initialOffset: () => offsetOf(target, list, unreadSeq),
   })
-  // What is above the view may change its size, when a picture is shown or the window is resized.
-  virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ key, start, end }) => {
-    const top = virtual.scrollOffset ?? 0
-    return virtual.itemSizeCache.has(key) ? end <= top : start < top
-  }
   const keys = useMessageKeys({ list, virtual, scroller, pages, onOpen: actions.onMenu })
 
   const [first, last] = [keyAt(list, 0), keyAt(list, -1)]

@@ -1,0 +1,135 @@
+// A list that is short enough to draw all of it. It places its rows by their measured heights, like the part
+// for long lists, which is loaded only once a list is long.
+import type { VirtualList, VirtualListOptions, VirtualRow } from './placed-rows.ts'
+
+/** Of a list that turns out to be long, so many rows are drawn until the part for long lists is loaded. */
+const DRAWN_MEANWHILE = 60
+
+export class ShortVirtualList implements VirtualList {
+  #options: VirtualListOptions
+  readonly #drawAgain: () => void
+  readonly #heights = new Map<unknown, number>()
+  readonly #keys = new WeakMap<Element, unknown>()
+  readonly #observer: ResizeObserver
+  #rows: readonly VirtualRow[] | undefined
+  #drawsAll = false
+
+  constructor(options: VirtualListOptions, drawAgain: () => void) {
+    this.#options = options
+    this.#drawAgain = drawAgain
+    this.#observer = new ResizeObserver((entries) => {
+      for (const entry of entries) {
+        if (entry.target.isConnected) this.#measure(entry.target, entry)
+        else this.#observer.unobserve(entry.target)
+      }
+    })
+  }
+
+  get scrollOffset(): number {
+    return this.#options.getScrollElement()?.scrollTop ?? 0
+  }
+
+  setOptions(options: VirtualListOptions): void {
+    this.#options = options
+    this.#rows = undefined
+  }
+
+  mount(): () => void {
+    const scroller = this.#options.getScrollElement()
+    const onScroll = (): void => this.#options.onScrolled?.()
+    scroller?.addEventListener('scroll', onScroll, { passive: true })
+    return () => {
+      scroller?.removeEventListener('scroll', onScroll)
+      this.#observer.disconnect()
+    }
+  }
+
+  afterDrawing(): void {}
+
+  /** From now on all rows are drawn, however many they are. */
+  drawAll(): void {
+    this.#drawsAll = true
+  }
+
+  getVirtualItems(): readonly VirtualRow[] {
+    const rows = this.#allRows()
+    // A conversation is a window of messages, of which the last are looked at.
+    return this.#drawsAll || this.#options.anchorTo ? rows : rows.slice(0, DRAWN_MEANWHILE)
+  }
+
+  #allRows(): readonly VirtualRow[] {
+    if (this.#rows) return this.#rows
+    const { count, estimateSize, getItemKey, paddingStart = 0, scrollMargin = 0 } = this.#options
+    const rows: VirtualRow[] = []
+    let start = paddingStart + scrollMargin
+    for (let index = 0; index < count; index++) {
+      const key = getItemKey(index)
+      const end = start + (this.#heights.get(key) ?? estimateSize(index))
+      rows.push({ index, key, start, end })
+      start = end
+    }
+    this.#rows = rows
+    return rows
+  }
+
+  getTotalSize(): number {
+    const { paddingStart = 0, paddingEnd = 0, scrollMargin = 0 } = this.#options
+    const end = this.#allRows().at(-1)?.end ?? paddingStart + scrollMargin
+    return end - scrollMargin + paddingEnd
+  }
+
+  getVirtualItemForOffset(offset: number): VirtualRow | undefined {
+    const rows = this.#allRows()
+    return rows.find(({ end }) => end > offset) ?? rows.at(-1)
+  }
+
+  readonly measureElement = (row: HTMLElement | null): void => {
+    if (!row) return
+    const key = this.#options.getItemKey(Number(row.dataset.index))
+    if (this.#keys.has(row)) {
+      this.#keys.set(row, key)
+      return
+    }
+    this.#keys.set(row, key)
+    this.#observer.observe(row)
+    this.#measure(row)
+  }
+
+  scrollToEnd(): void {
+    this.#options.getScrollElement()?.scrollTo({ top: Number.MAX_SAFE_INTEGER })
+  }
+
+  scrollToIndex(index: number, { align }: { readonly align: 'auto' | 'start' | 'center' }): void {
+    const scroller = this.#options.getScrollElement()
+    const row = this.#allRows()[index]
+    if (!scroller || !row) return
+    const { start, end } = row
+    const { clientHeight: shown, scrollTop } = scroller
+    if (align === 'start') scroller.scrollTo({ top: start })
+    else if (align === 'center') scroller.scrollTo({ top: start + (end - start - shown) / 2 })
+    else if (start < scrollTop) scroller.scrollTo({ top: index === 0 ? 0 : start })
+    else if (end > scrollTop + shown) {
+      const isLast = index === this.#options.count - 1
+      scroller.scrollTo({ top: isLast ? Number.MAX_SAFE_INTEGER : end - shown })
+    }
+  }
+
+  /** @param entry what the browser says of a row whose size has changed */
+  #measure(row: Element, entry?: ResizeObserverEntry): void {
+    const box = entry?.borderBoxSize[0]?.blockSize ?? row.getBoundingClientRect().height
+    // The row is hidden.
+    if (box === 0) return
+    const height = Math.round(box * 1000) / 1000
+    const key = this.#keys.get(row)
+    const before = this.#heights.get(key)
+    if (before === height) return
+    const scroller = this.#options.getScrollElement()
+    const place = this.#allRows().find((each) => each.key === key)
+    // What is in view stays there.
+    if (before !== undefined && scroller && place && place.end <= scroller.scrollTop)
+      scroller.scrollBy({ top: height - before })
+    this.#heights.set(key, height)
+    this.#rows = undefined
+    this.#drawAgain()
+  }
+}
