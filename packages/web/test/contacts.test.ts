@@ -1,6 +1,8 @@
 // Stories of contacts: own names, muting, the end of a friendship, blocking, invitations.
 import { expect, test } from 'bun:test'
+import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
+import { holdRequests } from './held-requests.ts'
 import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
@@ -85,6 +87,40 @@ test('who is removed leaves both lists', async () => {
   await alice.reads(t.empty)
   await alice.goesTo('#/chats')
   await alice.reads(alice.t.chats.archivedCount(1))
+})
+
+test('who has gone elsewhere stays there when the answer comes', async () => {
+  const alice = await world.joins('Alice')
+  const bob = await Person.join('Bob', world.relay.url)
+  const asked = await holdRequests(alice, /\/friends\/request$/)
+  await alice.asksForFriendship(bob.alias)
+  await asked.isHeld
+  await alice.goesTo('#/settings')
+  asked.release()
+  await isTold(alice, alice.t.contacts.requested('Bob'))
+  expect(new URL(alice.page.url()).hash).toBe('#/settings')
+  await bob.client.close()
+})
+
+test('a dialog that opens after another was left stays open when the work of the other ends', async () => {
+  const [alice] = await world.withFriend('Alice', 'Bob')
+  const t = alice.t.contacts
+  await opensContact(alice, 'Bob')
+  const ended = await holdRequests(alice, /\/friends\/\d+$/)
+  await alice.presses(t.end)
+  await confirms(alice, t.end)
+  await ended.isHeld
+  await alice.page.keyboard.press('Escape')
+  await alice.page.getByRole('dialog').waitFor({ state: 'detached' })
+  await alice.presses(t.clear)
+  const dialog = alice.page.getByRole('dialog', { name: t.clearTitle })
+  await dialog.waitFor()
+  ended.release()
+  await isTold(alice, t.ended('Bob'))
+  await alice.settles()
+  expect(await dialog.isVisible()).toBe(true)
+  await confirms(alice, t.clear)
+  await isTold(alice, t.cleared)
 })
 
 test('an invitation waits until there is an account, and asks before it sends a request', async () => {

@@ -1,7 +1,7 @@
 // One account with all that the relay knows about it, and what the operator can do to it.
 import { Button } from '../parts/button.tsx'
 import { nowMs } from '../session/clock.ts'
-import { go, href } from '../session/route.ts'
+import { goFromHere, href } from '../session/route.ts'
 import { adminModerationTexts } from '../texts/admin-moderation.ts'
 import { fullTime, numberOf, sizeOf } from '../texts/dates.ts'
 import type { AccountDetail } from './answers.ts'
@@ -113,6 +113,7 @@ function Deeds({ account: { alias_id, suspended }, onDeed }: AccountProps) {
     action: t.deleteDo,
     isDangerous: true,
     run: async (why) => {
+      const go = goFromHere()
       await ask('accounts.delete', { alias_id, why })
       go(href('accounts'), { replace: true })
     },

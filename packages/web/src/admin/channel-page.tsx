@@ -1,6 +1,6 @@
 // One channel with its newest posts, and what the operator can do to it.
 import { Button } from '../parts/button.tsx'
-import { go, href } from '../session/route.ts'
+import { goFromHere, href } from '../session/route.ts'
 import { adminModerationTexts } from '../texts/admin-moderation.ts'
 import { dateAndTime, fullTime, numberOf, sizeOf } from '../texts/dates.ts'
 import type { ChannelDetail } from './answers.ts'
@@ -88,6 +88,7 @@ function Deeds({ channel: { channel_id, name, closed_for }, onDeed }: ChannelPro
     action: t.deleteDo,
     isDangerous: true,
     run: async (why) => {
+      const go = goFromHere()
       await ask('channels.delete', { channel_id, why })
       go(href('channels'), { replace: true })
     },

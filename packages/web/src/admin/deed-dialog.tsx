@@ -4,6 +4,7 @@ import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { TextField } from '../parts/field.tsx'
 import { Form, SubmitButton } from '../parts/form.tsx'
+import { useIsShown } from '../parts/use-is-shown.ts'
 import { adminDeedTexts } from '../texts/admin-deeds.ts'
 import { texts } from '../texts/texts.ts'
 import { explain } from './explain.ts'
@@ -24,20 +25,23 @@ export interface Deed {
 
 interface DeedDialogProps {
   readonly deed: Deed
-  /** Called after it was done, and if the operator leaves it. */
+  /** Called after it was done, also if the operator has left the dialog before. */
+  readonly onDone: () => void
   readonly onClose: () => void
 }
 
-export function DeedDialog({ deed, onClose }: DeedDialogProps) {
+export function DeedDialog({ deed, onDone, onClose }: DeedDialogProps) {
   const { title, text, action, isDangerous, reference, run } = deed
   const t = adminDeedTexts.value
   const [why, setWhy] = useState('')
   const [given, giveReference] = useState('')
   const [failure, fail] = useState<unknown>()
+  const isShown = useIsShown()
   const submit = async (): Promise<void> => {
     try {
       await run(why.trim(), given.trim())
-      onClose()
+      if (isShown()) onClose()
+      onDone()
     } catch (error) {
       fail(error)
     }

@@ -40,8 +40,8 @@ export function ItemPage<T>({ list, id, read, deeds, children }: ItemPageProps<T
       {deed && (
         <DeedDialog
           deed={deed}
-          onClose={() => {
-            begin(undefined)
+          onClose={() => begin(undefined)}
+          onDone={() => {
             // Who has deleted the thing has left its page.
             if (route.peek().path[1] !== id) return
             void read.reload()

@@ -149,15 +149,7 @@ function Payouts() {
           </ul>
         )}
       </Answered>
-      {deed && (
-        <DeedDialog
-          deed={deed}
-          onClose={() => {
-            begin(undefined)
-            void read.reload()
-          }}
-        />
-      )}
+      {deed && <DeedDialog deed={deed} onClose={() => begin(undefined)} onDone={() => void read.reload()} />}
     </section>
   )
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts/texts.ts'
 import { Button, IconButton } from './button.tsx'
+import { useIsShown } from './use-is-shown.ts'
 import './dialog.css'
 
 interface DialogProps {
@@ -49,7 +50,7 @@ interface ConfirmProps {
   /** The word on the button that does it. */
   readonly action: string
   readonly isDangerous?: boolean
-  /** Does it. The dialog stays open until that is done, and closes when it resolves. */
+  /** Does it. The dialog stays open until that is done or the user leaves, and closes when it resolves. */
   readonly onConfirm: () => unknown
   readonly onClose: () => void
 }
@@ -57,10 +58,11 @@ interface ConfirmProps {
 /** Asks before something is done. */
 export function Confirm({ title, text, action, isDangerous, onConfirm, onClose }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false)
+  const isShown = useIsShown()
   const confirm = async (): Promise<void> => {
     setBusy(true)
     await onConfirm()
-    onClose()
+    if (isShown()) onClose()
   }
   return (
     <Dialog

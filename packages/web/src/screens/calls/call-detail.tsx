@@ -9,7 +9,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { outcomeOf } from '../../session/calls/call-words.ts'
 import { attempt } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { callsTexts } from '../../texts/calls.ts'
 import { fullTime, lengthOf } from '../../texts/dates.ts'
@@ -86,6 +86,7 @@ export function CallDetail({ id }: { readonly id: string }) {
           action={t.removeAll}
           isDangerous
           onConfirm={async () => {
+            const go = goFromHere()
             if (await remove(calls)) go(href('calls'))
           }}
           onClose={() => (asksToRemove.value = false)}

@@ -7,7 +7,7 @@ import { Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { reporting } from '../../session/reporting.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
 import { channelsTexts } from '../../texts/channels.ts'
@@ -28,6 +28,7 @@ export function ChannelAbout({ id }: { readonly id: string }) {
     notify(done)
   }
   const remove = async (): Promise<void> => {
+    const go = goFromHere()
     await change(async () => {
       await module.delete(id)
       go(href('channels'))

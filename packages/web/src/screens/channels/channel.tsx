@@ -10,7 +10,7 @@ import { Empty, Loading } from '../../parts/state.tsx'
 import { TitleLink } from '../../parts/title-link.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
 import { reporting } from '../../session/reporting.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
 import { channelsTexts } from '../../texts/channels.ts'
@@ -44,6 +44,7 @@ function OpenChannel({ channel }: { readonly channel: ChannelInfo }) {
     if (await attempt(() => (isOn ? module.subscribe(id) : module.unsubscribe(id)))) channelsChanged()
   }
   const buy = async (): Promise<void> => {
+    const go = goFromHere()
     await attempt(async () => go(href('shop', 'orders', (await module.buy(id)).order_id)))
   }
   return (

@@ -7,7 +7,7 @@ import { Form, SubmitButton } from '../../parts/form.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { whileBusy } from '../../parts/while-busy.ts'
 import { notifyError } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { channelsTexts } from '../../texts/channels.ts'
 import { channelsChanged } from './changed.ts'
@@ -26,6 +26,7 @@ export function NewChannel() {
   const t = channelsTexts.value
 
   const create = async (): Promise<void> => {
+    const go = goFromHere()
     isUnknown.value = false
     try {
       const id = await module.create({
@@ -43,6 +44,7 @@ export function NewChannel() {
     channelsChanged()
   }
   const buySeat = async (): Promise<void> => {
+    const go = goFromHere()
     try {
       go(href('shop', 'orders', (await module.buyQuota()).order_id))
     } catch (error) {

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { ClientError, type FriendProfile, type UserLookup } from '@sotto/client'
 import { whileBusy } from '../../parts/while-busy.ts'
 import { attempt, notify } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
 
@@ -25,6 +25,7 @@ export function useBefriending(): Befriending {
   const t = contactsTexts.value
   const run = (work: () => Promise<unknown>, done: string): Promise<void> =>
     whileBusy(isBusy, async () => {
+      const go = goFromHere()
       if (!(await attempt(work))) return
       notify(done)
       go(href('contacts'))

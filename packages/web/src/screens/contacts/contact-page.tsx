@@ -11,7 +11,7 @@ import { copyText } from '../../session/clipboard.ts'
 import { now } from '../../session/clock.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { reporting } from '../../session/reporting.ts'
-import { go, href, route } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
 import { texts } from '../../texts/texts.ts'
@@ -67,12 +67,12 @@ function Contact({ contact, friend }: ContactProps) {
     block: { work: () => client.block(contactId), done: words.isBlocked(shownName) },
     remove: {
       work: async () => {
+        const go = goFromHere()
         await endFriendship()
         await organizer.clear(conversationId)
         const decided = { archived: true, name: undefined, pinned: undefined, draft: undefined }
         await organizer.set(conversationId, decided)
-        // A user who has opened another place meanwhile stays there.
-        if (route.value.path[1] === conversationId) go(href('contacts'))
+        go(href('contacts'))
       },
       done: words.removed(shownName),
     },

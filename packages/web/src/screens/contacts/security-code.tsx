@@ -10,7 +10,7 @@ import { QrCode } from '../../parts/qr-code.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { attempt, notify, notifyError } from '../../session/notices.ts'
-import { go, href, route } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
 import { fullTime } from '../../texts/dates.ts'
@@ -79,12 +79,12 @@ function Code({ contact }: { readonly contact: Conversation }) {
     })
   }
   const renew = async (comparedCode?: string): Promise<void> => {
+    const go = goFromHere()
     const isRenewed = await attempt(async () => {
       await client.renewSession(contactId)
       // The relay may have given the two accounts a new conversation.
       const renewed = await client.conversation(contactId)
-      const isHere = route.value.path.join('/') === `contacts/${conversationId}/code`
-      if (isHere && renewed.conversationId !== conversationId)
+      if (renewed.conversationId !== conversationId)
         go(href('contacts', renewed.conversationId, 'code'), { replace: true })
     })
     if (!isRenewed) return

@@ -15,11 +15,13 @@ import './report.css'
 export function ReportDialog({ about }: { readonly about: Reportable }) {
   const isSent = useSignal(false)
   const t = reportTexts.value
+  /** An answer may come when the user has left this dialog and has opened another. */
+  const isOpen = (): boolean => reporting.peek() === about
   const close = (): void => {
-    reporting.value = undefined
+    if (isOpen()) reporting.value = undefined
   }
   const sent = (): void => {
-    if ('aliasId' in about) {
+    if ('aliasId' in about && isOpen()) {
       isSent.value = true
       return
     }

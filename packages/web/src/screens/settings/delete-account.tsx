@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { useIsShown } from '../../parts/use-is-shown.ts'
 import { settingsTexts } from '../../texts/settings.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -15,12 +16,13 @@ interface DeleteAccountProps {
 export function DeleteAccount({ alias, onConfirm, onClose }: DeleteAccountProps) {
   const typed = useSignal('')
   const isBusy = useSignal(false)
+  const isShown = useIsShown()
   const t = settingsTexts.value
   const confirm = async (): Promise<void> => {
     isBusy.value = true
     await onConfirm()
     isBusy.value = false
-    onClose()
+    if (isShown()) onClose()
   }
   return (
     <Dialog

@@ -6,7 +6,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { notifyError } from '../../session/notices.ts'
-import { go, href } from '../../session/route.ts'
+import { goFromHere, href } from '../../session/route.ts'
 import { useLoaded } from '../../session/use-loaded.ts'
 import { useSession } from '../../session/use-session.ts'
 import { numberOf } from '../../texts/dates.ts'
@@ -23,6 +23,7 @@ export function AliasOffer({ alias }: { readonly alias: string }) {
     [alias],
   )
   const order = async (): Promise<void> => {
+    const go = goFromHere()
     isBusy.value = true
     try {
       go(href('shop', 'orders', (await shop.purchase(alias)).order_id))

@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact'
 import { Button } from '../../parts/button.tsx'
 import { lazy } from '../../parts/lazy.tsx'
 import { prefer } from '../../session/preferences.ts'
-import { go, href, route } from '../../session/route.ts'
+import { goFromHere, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { explain } from '../../texts/explain.ts'
 import { texts } from '../../texts/texts.ts'
@@ -46,6 +46,7 @@ export function Welcome({ note }: { readonly note?: ComponentChildren }) {
   }
 
   const register = async (isRecovery: boolean): Promise<void> => {
+    const go = goFromHere()
     step.value = { at: 'working', isRecovery }
     const onProgress = (progress: RegistrationProgress): void => {
       step.value = { at: 'working', isRecovery, progress }
