@@ -39,7 +39,7 @@ export async function startFirefox(): Promise<Engine> {
     { stdio: ['ignore', 'ignore', 'ignore'] },
   )
   const listens = (): Promise<boolean> =>
-    fetch(`http://127.0.0.1:${port}`).then(
+    fetch(`http://127.0.0.1:${port}`, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
       () => true,
       () => false,
     )

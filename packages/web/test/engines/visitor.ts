@@ -158,7 +158,9 @@ export class Visitor {
     try {
       return await awaited
     } catch (error) {
-      const shown = await this.tab.compute('document.body.innerText')
+      const shown = await this.tab
+        .compute('document.body.innerText')
+        .catch((silent) => `nothing that can be read: ${silent}`)
       throw new Error(`${this.name}: ${error}\nThe screen shows:\n${shown}`)
     }
   }

@@ -5,21 +5,33 @@ import { type Control, PATIENCE_MS, type Tab } from './tab.ts'
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
 const ENTER = '\uE007'
 
+/**
+ * For how long the driver may be silent: longer than it awaits a script, which it answers then. A browser
+ * that has died can leave a request without an answer for ever.
+ */
+const SILENCE_MS = PATIENCE_MS + 30_000
+
 /** A tab in a browser of its own, which a WebDriver has started. */
 export class WebDriverTab implements Tab {
   readonly #session: string
+  readonly #silenceMs: number
 
-  /** @param address of the driver */
-  static async begin(address: string): Promise<WebDriverTab> {
-    const begun = await command('POST', `${address}/session`, { capabilities: {} })
-    const tab = new WebDriverTab(`${address}/session/${Reflect.get(Object(begun), 'sessionId')}`)
+  /**
+   * @param address of the driver
+   * @param silenceMs for how long the driver may be silent
+   */
+  static async begin(address: string, silenceMs = SILENCE_MS): Promise<WebDriverTab> {
+    const begun = await command('POST', `${address}/session`, silenceMs, { capabilities: {} })
+    const session = `${address}/session/${Reflect.get(Object(begun), 'sessionId')}`
+    const tab = new WebDriverTab(session, silenceMs)
     await tab.#ask('POST', 'timeouts', { script: PATIENCE_MS })
     await tab.#ask('POST', 'window/rect', { width: 1100, height: 720 })
     return tab
   }
 
-  private constructor(session: string) {
+  private constructor(session: string, silenceMs: number) {
     this.#session = session
+    this.#silenceMs = silenceMs
   }
 
   async open(url: string): Promise<void> {
@@ -54,19 +66,27 @@ export class WebDriverTab implements Tab {
   }
 
   async close(): Promise<void> {
-    await command('DELETE', this.#session)
+    await command('DELETE', this.#session, this.#silenceMs)
   }
 
   #ask(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> {
-    return command(method, `${this.#session}/${path}`, body)
+    return command(method, `${this.#session}/${path}`, this.#silenceMs, body)
   }
 }
 
-/** @throws Error with the driver's words if it refuses */
-async function command(method: string, url: string, body?: object): Promise<unknown> {
-  const answer = await fetch(url, { method, ...(body && { body: JSON.stringify(body) }) })
-  const said: unknown = await answer.json()
+/** @throws Error with the driver's words if it refuses, and one that names the command if it is silent */
+async function command(method: string, url: string, silenceMs: number, body?: object): Promise<unknown> {
+  const named = `${method} ${new URL(url).pathname}`
+  const signal = AbortSignal.timeout(silenceMs)
+  const ask = async (): Promise<{ readonly isDone: boolean; readonly said: unknown }> => {
+    const answer = await fetch(url, { method, signal, ...(body && { body: JSON.stringify(body) }) })
+    return { isDone: answer.ok, said: await answer.json() }
+  }
+  const { isDone, said } = await ask().catch((cause) => {
+    if (!signal.aborted) throw cause
+    throw new Error(`${named}: the driver has not answered for ${silenceMs / 1000} s`, { cause })
+  })
   const value: unknown = Reflect.get(Object(said), 'value')
-  if (!answer.ok) throw new Error(`${method} ${new URL(url).pathname}: ${JSON.stringify(value)}`)
+  if (!isDone) throw new Error(`${named}: ${JSON.stringify(value)}`)
   return value
 }

@@ -29,7 +29,7 @@ export async function startWebKit(): Promise<Engine> {
   })
   const address = `http://127.0.0.1:${port}`
   const listens = (): Promise<boolean> =>
-    fetch(`${address}/status`).then(
+    fetch(`${address}/status`, { signal: AbortSignal.timeout(PATIENCE_MS) }).then(
       ({ ok }) => ok,
       () => false,
     )
@@ -52,7 +52,11 @@ const TIED = ['setpriv', '--pdeathsig', 'KILL', '--']
 /** Starts Xvfb on a display that is free. */
 async function startDisplay(program: string): Promise<{ name: string; stop(): Promise<void> }> {
   const server = Bun.spawn(
-    [...TIED, program, '-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'],
+    [
+      ...[...TIED, program, '-displayfd', '1', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'],
+      // Without it the server starts anew when its last client has gone, and refuses clients for that moment.
+      '-noreset',
+    ],
     { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
   )
   let number = ''
