@@ -16,15 +16,29 @@ export async function makeProcessFolder(name: string): Promise<string> {
 
 // Bun sends no event when its tests have ended. When this process ends, the standard input of this shell
 // closes and the shell continues. The Chromium ends a moment after this process. The lock file of the
-// Chromium's profile contains its process id, so the shell can wait for it. The shell ignores SIGTERM,
-// because Bun sends SIGTERM to the child processes of a test that takes too long.
+// Chromium's profile contains its process id, so the shell can wait for it: a minute at most, and not for
+// what nobody has reaped. The shell ignores SIGTERM, because Bun sends SIGTERM to the child processes of a
+// test that takes too long. Other processes of the Chromium end after it and write into the folder until
+// then, so the folder is removed until it stays away.
 const keeperScript = `
 trap '' HUP INT TERM
 read -r line
 browser=$(readlink "$1/profile/SingletonLock")
 browser=\${browser##*-}
-while [ -n "$browser" ] && kill -0 "$browser" 2>/dev/null; do sleep 0.2; done
-rm -rf "$1"
+triesLeft=300
+while [ -n "$browser" ] && [ "$triesLeft" -gt 0 ]; do
+  case $(ps -o stat= -p "$browser") in
+    '' | Z*) break ;;
+  esac
+  triesLeft=$((triesLeft - 1))
+  sleep 0.2
+done
+triesLeft=50
+while [ -e "$1" ] && [ "$triesLeft" -gt 0 ]; do
+  rm -rf "$1" 2>/dev/null
+  triesLeft=$((triesLeft - 1))
+  sleep 0.2
+done
 `
 
 function removeAfterThisProcess(folder: string): void {
