@@ -45,7 +45,7 @@ export class Judge {
   /** Every `delivered` and `read` that was shown and not true. The relay may be late to report an expiry. */
   get lies(): string[] {
     const genuine = [...this.#lies.values()].filter(
-      ({ sender, message, isCertain }) => isCertain || !sender.expired.has(message.id),
+      ({ sender, message, isCertain }) => isCertain || !this.#isExpired(sender, message),
     )
     return genuine.filter(({ message }) => isJudged(message)).map(({ text }) => text)
   }
@@ -65,7 +65,7 @@ export class Judge {
   get lost(): string[] {
     return this.#directions().flatMap(({ sender, recipient, messages }) =>
       messages
-        .filter((message) => !sender.expired.has(message.id) && !hasGot(recipient, message))
+        .filter((message) => !this.#isExpired(sender, message) && !hasGot(recipient, message))
         .map((message) => `${recipient.kind} has not got ${nameOf(message)}`),
     )
   }
@@ -90,12 +90,12 @@ export class Judge {
     return this.#directions().flatMap(({ conv, sender, recipient, messages }) => {
       const { decrypted: delivered, read } = recipient.inbox(conv)
       const all = sender.own.filter((message) => message.conv === conv && !message.isRetracted)
-      const valid = all.filter(({ id }) => !sender.expired.has(id)).map(({ seq = 0 }) => seq)
+      const valid = all.filter((message) => !this.#isExpired(sender, message)).map(({ seq = 0 }) => seq)
       // For an older client a mark counts only if it covers the last valid message.
       const needed = (message: OwnMessage): number =>
         sender.kind === 'older' ? Math.max(...valid) : (message.seq ?? 0)
       return messages.flatMap((message) => {
-        if (sender.expired.has(message.id)) return []
+        if (this.#isExpired(sender, message)) return []
         const isRead = needed(message) <= read
         const isDelivered = needed(message) <= delivered
         if (isRead ? message.status === 'read' : !isDelivered || message.status !== 'sent') return []
@@ -103,6 +103,15 @@ export class Judge {
         return [{ text, isOvertaken: message.isOvertaken }]
       })
     })
+  }
+
+  /**
+   * Whether the sender was told that the message has expired, or may never be told: the first jump of the
+   * clock lets a message expire, and the second lets the notice of it expire, if the sender was away
+   * meanwhile.
+   */
+  #isExpired(sender: ModelClient, { id, era }: OwnMessage): boolean {
+    return sender.expired.has(id) || this.#era() >= eraOfJump(2, era)
   }
 
   /** Each direction of each conversation, with the messages that can be judged. */
@@ -114,6 +123,14 @@ export class Judge {
       }),
     )
   }
+}
+
+/**
+ * The era that begins with the first, second or later jump of the clock since a message of this era was
+ * written. Each jump begins two eras; a message of the first of them may have come before the jump.
+ */
+function eraOfJump(count: number, era: number): number {
+  return 2 * (Math.floor(era / 2) + count) - 1
 }
 
 // The relay knows nothing of a message that it has not accepted; a client shows that one as it likes. What
