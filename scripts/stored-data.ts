@@ -57,6 +57,11 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     'until they are disabled or gone, or have refused everything for a week',
   ],
   [
+    `key packages: public keys that devices upload, at most ${of(limits.keyPackages, 'of a device')} and ${of(limits.keyPackageDevices, 'devices of an account')}`,
+    `until they are given out or expire, at most ${of(limits.keyPackageDays, 'days')}; last resorts until they are replaced; the ids of those that were given out until they would have expired`,
+  ],
+  ['how often an account got key packages of another one on a day', 'until the next day'],
+  [
     'with `SECURITY_LOG`, in a file: logins, failed logins and rates that were reached, with keyed hashes of accounts and addresses; anyone who has the whole database can test both against them',
     'until the file was renamed twice, which it is at 32 MiB',
   ],

@@ -84,8 +84,8 @@ export const restoreCommand: Command = {
   help: `Usage: sotto restore --from PLACE [--identity FILE] [--skip-damaged] [--data-dir D]
 
 Restores the newest backup of a folder, or one copy of a database, into a data folder without
-a store, and moves all numbers ahead as "sotto after-restore" does. A restore that was cut off
-can be repeated.
+a store, and moves all numbers ahead and deletes key packages as "sotto after-restore" does.
+A restore that was cut off can be repeated.
 
   --from PLACE    a folder or bucket of "sotto backup --folder", the database of one backup in
                   it, or a file of "sotto backup --to"

@@ -13,7 +13,8 @@ export const afterRestoreCommand: Command = {
 
 Moves every conversation ahead by a million, because clients may have seen messages that
 are missing from the backup. Also moves the number that deposit addresses are made from,
-because orders may be missing too. The relay must not be running.
+because orders may be missing too, and deletes the key packages of all devices, because they
+may have been given out; clients upload new ones. The relay must not be running.
 
 ${STORE}`,
   options: { 'data-dir': { type: 'string' } },

@@ -46,6 +46,17 @@ describe.each([...engines])('on $name', (engine) => {
     for (const content of contents) await owner.post(`/channels/${channel}/posts`, { content })
     const key = await media.upload(noise(5000))
 
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    const upload = (of: typeof owner, device: string) =>
+      of.post('/key-packages', {
+        device: device.repeat(32),
+        packages: ['k1', 'k2'].map((id) => ({ id, package: 'AAAA', expires_at })),
+        last_resort: { id: 'k3', package: 'AAAA' },
+      })
+    await upload(owner, 'a')
+    await upload(friend, 'b')
+    for (const by of [owner, friend]) await by.bare('POST', `/conversations/${conv}/key-packages/claim`)
+
     const { process } = relay
     const run = (alias: string) => sottoWith(settings, 'export', alias, '--data-dir', process.dataDir)
     const exported = await run(owner.alias)
@@ -89,6 +100,9 @@ describe.each([...engines])('on $name', (engine) => {
       notices: expect.any(Array),
       media: [{ media_key: key, state: 'stored', bytes: 5000, expires_at: TIME }],
       push_subscriptions: [],
+      key_packages: [{ device: 'a'.repeat(32), uploaded_at: TIME, count: 1, has_last_resort: true }],
+      key_package_ids_given_out: 1,
+      key_package_claims: [{ alias_id: friend.alias, day: TIME, claims: 1 }],
       channels: [
         {
           channel_id: channel,

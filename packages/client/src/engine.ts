@@ -185,6 +185,7 @@ export class Engine {
         return
       case 'pong':
       case 'goaway':
+      case 'key_packages_low': // This version uploads none.
         return
       default:
         return this.messages.onFrame(frame, following)

@@ -7,6 +7,7 @@ import { channelEndpoints, channelSummaries } from './endpoints/channels.ts'
 import { conversationEndpoints, conversationSummaries } from './endpoints/conversations.ts'
 import { friendEndpoints, friendSummaries } from './endpoints/friends.ts'
 import { inviteEndpoints, inviteSummaries } from './endpoints/invites.ts'
+import { keyPackageEndpoints, keyPackageSummaries } from './endpoints/key-packages.ts'
 import { mediaEndpoints, mediaSummaries } from './endpoints/media.ts'
 import { pushEndpoints, pushSummaries } from './endpoints/push.ts'
 import { reportEndpoints, reportSummaries } from './endpoints/reports.ts'
@@ -22,6 +23,7 @@ export {
   conversationEndpoints,
   friendEndpoints,
   inviteEndpoints,
+  keyPackageEndpoints,
   mediaEndpoints,
   pushEndpoints,
   reportEndpoints,
@@ -32,6 +34,7 @@ export {
 export const endpoints = {
   ...accountEndpoints,
   ...conversationEndpoints,
+  ...keyPackageEndpoints,
   ...friendEndpoints,
   ...channelEndpoints,
   ...vanityEndpoints,
@@ -46,6 +49,7 @@ export const endpoints = {
 export const endpointSummaries: Readonly<Record<EndpointName, string>> = {
   ...accountSummaries,
   ...conversationSummaries,
+  ...keyPackageSummaries,
   ...friendSummaries,
   ...channelSummaries,
   ...vanitySummaries,
@@ -65,6 +69,7 @@ export const suspendedMayCall: readonly EndpointName[] = [
   ...(['listFriends', 'removeFriend', 'listBlocks', 'activeConversations'] as const),
   ...(['myChannels', 'getChannel', 'listPosts', 'deletePost', 'deleteChannel', 'unsubscribe'] as const),
   ...(['downloadMedia', 'storageEstimate', 'pushDisable', 'listOrders'] as const),
+  ...(['listKeyPackages', 'deleteKeyPackages'] as const),
 ]
 
 /** An endpoint's name. */

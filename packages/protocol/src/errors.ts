@@ -65,6 +65,8 @@ const registry = {
       'OUT_OF_ORDER',
       'TOO_MANY_UPLOADS',
       'TOO_MANY_INVITES',
+      'TOO_MANY_KEY_PACKAGES',
+      'NO_KEY_PACKAGES',
     ],
     500: ['INTERNAL'],
     503: ['PAYMENTS_UNAVAILABLE', 'MEDIA_UNAVAILABLE', 'SHUTTING_DOWN'],
@@ -163,6 +165,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
     'The account’s media, including unfinished uploads, or the posts of its channels have reached their limit.',
   TOO_MANY_UPLOADS: 'The account has reached its limit of unfinished uploads; complete or cancel one.',
   TOO_MANY_INVITES: 'The account has made as many invites as the operator allows each member.',
+  TOO_MANY_KEY_PACKAGES: 'The device would have more key packages at the relay than it keeps of one.',
+  NO_KEY_PACKAGES: 'No device of the other account has a key package that can be given out.',
   PARTS_MISMATCH:
     'The named parts are not the stored ones, numbered from 1 and in order; request their list.',
   ALREADY_STORED: 'The link was already used; it writes once.',

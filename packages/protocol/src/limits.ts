@@ -5,6 +5,7 @@ import { callLimits } from './limits/calls.ts'
 import { channelLimits } from './limits/channels.ts'
 import { connectionLimits } from './limits/connections.ts'
 import { friendLimits } from './limits/friends.ts'
+import { keyPackageLimits } from './limits/key-packages.ts'
 import { mediaLimits } from './limits/media.ts'
 import { messageLimits } from './limits/messages.ts'
 import { orderLimits } from './limits/payments.ts'
@@ -15,6 +16,7 @@ export const limits = {
   ...connectionLimits,
   ...messageLimits,
   ...friendLimits,
+  ...keyPackageLimits,
   ...channelLimits,
   ...callLimits,
   ...mediaLimits,

@@ -53,6 +53,13 @@ export const rates = {
     setting: 'RATE_FRIEND_REQUEST',
     means: 'friend requests',
   },
+  keyPackages: {
+    burst: 120,
+    perSeconds: 600,
+    by: 'account',
+    setting: 'RATE_KEY_PACKAGES',
+    means: 'uploads and claims of key packages',
+  },
   shop: { burst: 120, perSeconds: 60, by: 'address', setting: 'RATE_SHOP', means: 'searches for ids' },
   order: { burst: 30, perSeconds: 3600, by: 'account', setting: 'RATE_ORDER', means: 'orders' },
   reserve: {

@@ -5,6 +5,7 @@ import { endChannels, eraseChannels } from './channels/channels.ts'
 import type { Bus } from './cluster/bus.ts'
 import { eraseFriendships } from './friends/friends.ts'
 import { eraseConnections } from './gateway/epochs.ts'
+import { eraseKeyPackages } from './key-packages/key-packages.ts'
 import { eraseMedia } from './media/media.ts'
 import { eraseMailbox } from './messages/messages.ts'
 import { eraseReportsOf, outliveMessages } from './moderation/moderation.ts'
@@ -33,6 +34,6 @@ export function createAccountDeletion(parts: {
       eraseReportsOf,
       (sql, account, { clock }) => outliveMessages(sql, account, { clock, messageLifeDays }),
     ],
-    erasers: [eraseConnections, eraseMailbox, eraseFriendships, eraseChannels, eraseMedia],
+    erasers: [eraseConnections, eraseMailbox, eraseKeyPackages, eraseFriendships, eraseChannels, eraseMedia],
   })
 }

@@ -56,6 +56,14 @@ const AccountExport = v.object({
   notices: v.array(v.object({ created_at: Time, frame: v.unknown() })),
   media: v.array(v.object({ media_key: Text, state: Text, bytes: v.number(), expires_at: OptionalTime })),
   push_subscriptions: v.array(v.object({ kind: Text, host: Text, subscribed_at: Time })),
+  /** The key packages of each device, without the packages. `count` is without the last resort. */
+  key_packages: v.array(
+    v.object({ device: Text, uploaded_at: Time, count: v.number(), has_last_resort: v.boolean() }),
+  ),
+  /** The ids of packages that were given out, which the relay keeps so that none is taken twice. */
+  key_package_ids_given_out: v.number(),
+  /** Whose packages the account got on a day, and how often. */
+  key_package_claims: v.array(v.object({ alias_id: Text, day: Time, claims: v.number() })),
   channels: v.array(
     v.object({
       channel_id: Text,
@@ -168,6 +176,7 @@ async function exportOf(sql: Sql, account: AccountId, now: number): Promise<Acco
     ...(await channelsOf(sql, account)),
     ...(await shopOf(sql, account)),
     ...(await devicesOf(sql, account)),
+    ...(await keyPackagesOf(sql, account)),
   }
 }
 
@@ -348,6 +357,32 @@ async function devicesOf(sql: Sql, account: AccountId) {
       ...subscription,
       subscribed_at: timeOf(subscription.subscribed_at),
     })),
+  }
+}
+
+async function keyPackagesOf(sql: Sql, account: AccountId) {
+  const devices = await sql<{ device: string; uploaded_at: number; count: number; last: number }>`
+    SELECT device, uploaded_at, (
+      SELECT COUNT(*) FROM key_packages WHERE key_packages.account_id = key_package_devices.account_id
+        AND key_packages.device = key_package_devices.device AND is_given = 0 AND is_last_resort = 0
+    ) AS count, (
+      SELECT COUNT(*) FROM key_packages WHERE key_packages.account_id = key_package_devices.account_id
+        AND key_packages.device = key_package_devices.device AND is_last_resort = 1
+    ) AS last
+    FROM key_package_devices WHERE account_id = ${account} ORDER BY uploaded_at DESC, device`
+  const [given] = await sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM key_packages
+    WHERE account_id = ${account} AND is_given = 1 AND is_last_resort = 0`
+  const claims = await sql<{ alias_id: string; day: number; claims: number }>`
+    SELECT accounts.alias_id, day, claims FROM key_package_claims JOIN accounts ON accounts.id = account_id
+    WHERE claimer_id = ${account} ORDER BY accounts.alias_id`
+  return {
+    key_packages: devices.map(({ device, uploaded_at, count, last }) => ({
+      ...{ device, uploaded_at: timeOf(uploaded_at), count },
+      has_last_resort: last > 0,
+    })),
+    key_package_ids_given_out: given?.count ?? 0,
+    key_package_claims: claims.map((claim) => ({ ...claim, day: timeOf(claim.day * 86_400_000) })),
   }
 }
 

@@ -14,6 +14,7 @@ import type { Bus } from './cluster/bus.ts'
 import { forgetNodes } from './cluster/node-list.ts'
 import { forgetRejections } from './friends/friends.ts'
 import type { Gateway } from './gateway/gateway.ts'
+import { sweepKeyPackages } from './key-packages/key-packages.ts'
 import type { RequestRates } from './listener/request-rates.ts'
 import type { createMedia } from './media/media.ts'
 import type { createMessages } from './messages/messages.ts'
@@ -89,6 +90,7 @@ export function maintenanceTasks(parts: MaintainedParts): readonly MaintenanceTa
       expiring('expiry', (work) => messages.expiry.sweep(work)),
       // Also deletes the records of revoked tokens, which must not happen before those tokens expire.
       expiring('accounts', ({ storage }) => purgeExpired(storage, clock.now())),
+      expiring('key packages', (work) => sweepKeyPackages(work, clock.now())),
       expiring('invites', ({ storage }) => eraseEndedInvites({ ...parts, storage })),
       expiring('reports', ({ storage }) => eraseOldReports({ ...parts, storage })),
       expiring('suspensions', ({ storage }) => liftEnded({ ...parts, storage })),

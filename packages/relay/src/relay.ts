@@ -24,6 +24,7 @@ import { Epochs } from './gateway/epochs.ts'
 import { Gateway } from './gateway/gateway.ts'
 import { addGauges } from './gauges.ts'
 import { createGoods } from './goods.ts'
+import { keyPackageRoutes } from './key-packages/key-packages.ts'
 import { startListener } from './listener/listener.ts'
 import { startMetricsPort } from './listener/metrics-port.ts'
 import { operatorSocketOf, startOperatorSocket } from './listener/operator-socket.ts'
@@ -265,6 +266,7 @@ async function startOn(
       }),
       ...friendRoutes({ ...shared, friendListReplies: messages.friendListReplies }),
       ...messages.routes,
+      ...keyPackageRoutes(shared),
       ...channels.routes,
       ...calls.routes,
       ...payments.routes,

@@ -44,6 +44,13 @@ test('a backup of a running relay can be restored, and conversations then contin
   sender.send(message(bob.alias, conv, 'in the backup', 'm1'))
   expect((await sender.next('ack')).seq).toBe(1)
 
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const device = 'a'.repeat(32)
+  const last_resort = { id: 'k2', package: 'AAAA' }
+  await bob.post('/key-packages', {
+    ...{ device, last_resort },
+    packages: [{ id: 'k1', package: 'AAAA', expires_at }],
+  })
   const copy = join(await temporaryFolder(), 'copy.db')
   expect(await backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('sotto restore')
   expect((await stat(copy)).mode & 0o777).toBe(0o600) // The copy has the keys that sign tokens.
@@ -55,9 +62,12 @@ test('a backup of a running relay can be restored, and conversations then contin
   await rename(copy, join(dataDir, 'sotto.db'))
   const said = await operatorCommands['after-restore']({ DATA_DIR: dataDir })
   expect(said).toContain('Deposit addresses go on a million further')
+  expect(said).toContain('All key packages are deleted')
   expect(depositIndexIn(dataDir)).toBe('1000000')
   const restored = await start({ DATA_DIR: dataDir })
   for (const account of [alice, bob]) Object.assign(account, { base: restored.url })
+  // They may have been given out since the backup.
+  expect((await bob.get('/key-packages')).body).toEqual({ devices: [] })
   const again = await alice.connect()
   again.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
   expect((await again.next('ack')).seq).toBe(1_000_002)

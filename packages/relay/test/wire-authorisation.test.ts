@@ -18,6 +18,7 @@ import { channelRows } from './authorisation/channel-rows.ts'
 import { checkEndpoint, type EndpointRow, expectCodes } from './authorisation/endpoint-matrix.ts'
 import { expectNoChange } from './authorisation/expect-changes.ts'
 import { friendRows } from './authorisation/friend-rows.ts'
+import { keyPackageRows } from './authorisation/key-package-rows.ts'
 import { mediaRows } from './authorisation/media-rows.ts'
 import { reportRows } from './authorisation/report-rows.ts'
 import { vanityRows } from './authorisation/shop-rows.ts'
@@ -33,6 +34,7 @@ import { call, wireAccount } from './wire.ts'
 const rows: Readonly<Record<EndpointName, EndpointRow>> = {
   ...accountRows,
   ...conversationRows,
+  ...keyPackageRows,
   ...friendRows,
   ...channelRows,
   ...vanityRows,

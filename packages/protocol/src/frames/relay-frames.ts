@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { ChannelPost, PostContent, PostType } from '../bodies/channels.ts'
 import { RefId } from '../bodies/goods.ts'
+import { DeviceId } from '../bodies/key-packages.ts'
 import {
   AliasId,
   ChannelId,
@@ -54,6 +55,11 @@ export const relayFrames = frameSchemas({
   friend_request: { friendship_id: FriendshipId, from: AliasId },
   /** A hint that a request was accepted. It is sent before the first `msg` of the conversation. */
   friend_accepted: { friendship_id: FriendshipId, from: AliasId, conv_id: v.optional(ConversationId) },
+  /**
+   * A hint that a device of the account has few key packages left, without its last resort. A client asks for
+   * the count when it connects.
+   */
+  key_packages_low: { device: DeviceId, left: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) },
   /** A new post of a subscribed channel. `conv_id` repeats the channel's id for older clients. */
   channel_post: {
     channel_id: ChannelId,

@@ -1,6 +1,7 @@
 // Restores a backup into an empty data folder.
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { forgetKeyPackages } from '../key-packages/key-packages.ts'
 import { syncFile } from '../media/files.ts'
 import { moveSequencesAhead } from '../messages/messages.ts'
 import { moveDepositIndexAhead } from '../payments/payments.ts'
@@ -27,10 +28,12 @@ const DEPOSIT_DISTANCE = 1_000_000
 
 /**
  * Moves the counters of all conversations and of deposit addresses ahead, because clients may have seen
- * numbers that are missing from the backup. To be run once after a backup was restored.
+ * numbers that are missing from the backup. Deletes all key packages, because they may have been given out
+ * since. To be run once after a backup was restored.
  */
 export async function moveNumbersAhead(storage: Storage): Promise<void> {
   await moveSequencesAhead(storage)
+  await forgetKeyPackages(storage)
   await storage.transaction((sql) => moveDepositIndexAhead(sql, DEPOSIT_DISTANCE))
 }
 

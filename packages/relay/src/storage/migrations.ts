@@ -14,6 +14,7 @@ import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
 import { invites } from './migrations/invites.ts'
 import { keptNotices } from './migrations/kept-notices.ts'
+import { keyPackages } from './migrations/key-packages.ts'
 import { leases } from './migrations/leases.ts'
 import { logouts } from './migrations/logouts.ts'
 import { longHolds } from './migrations/long-holds.ts'
@@ -49,6 +50,7 @@ const additive: ReadonlySet<Migration> = new Set([
   acmeChallenges,
   nodes,
   certificates,
+  keyPackages,
 ])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
@@ -89,6 +91,7 @@ export const migrations: readonly Migration[] = [
   acmeChallenges,
   nodes,
   certificates,
+  keyPackages,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

@@ -125,7 +125,16 @@ function textsOf(contents: StoreContents): Set<string> {
 /** Columns that name an account. */
 const OF_ACCOUNTS = [
   ...['account_id', 'owner_id', 'low_id', 'high_id', 'requester_id', 'recipient_id', 'sender_id'],
-  ...['blocker_id', 'blocked_id', 'buyer_id', 'seller_id', 'bound_by', 'author_id', 'reporter_id'],
+  ...[
+    'blocker_id',
+    'blocked_id',
+    'buyer_id',
+    'seller_id',
+    'bound_by',
+    'author_id',
+    'reporter_id',
+    'claimer_id',
+  ],
 ]
 /** Columns that name a row of another table, which belongs to somebody. */
 const OF_ROWS: Readonly<Record<string, string>> = {

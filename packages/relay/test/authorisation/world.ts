@@ -49,6 +49,10 @@ export interface Things {
   readonly device: string
   /** The id of an invite that the owner made. */
   readonly invite: string
+  /** A device of the owner that has key packages; the id of one of them, and the package. */
+  readonly keyDevice: string
+  readonly keyPackageId: string
+  readonly keyPackage: string
   /** A login challenge for the owner. */
   readonly challenge: string
 }
@@ -67,6 +71,7 @@ export const MISSING: Things = {
   ...{ blob: `m_${'x'.repeat(22)}`, upload: `up_${'x'.repeat(22)}`, uploadKey: `m_${'y'.repeat(22)}` },
   ...{ etag: 'x', link: 'x'.repeat(100), endpoint: 'https://localhost:1025/missing', device: 'missing' },
   ...{ challenge: 'missing', invite: '0000000000' },
+  ...{ keyDevice: '0'.repeat(32), keyPackageId: 'missing', keyPackage: 'AAAA' },
 }
 
 /** What nobody but the owner learns, unless a row says so: the content that the things name. */
@@ -167,6 +172,7 @@ export class World {
       ...(await this.newUpload()),
       ...(await this.newBlob()),
       ...(await this.newInvite()),
+      ...(await this.newKeyPackage()),
       ...sent,
       ...{ conv, friendship: String(friendship_id), endpoint, device },
     }
@@ -201,7 +207,7 @@ export class World {
     const paths = [
       ...['/me', '/friends', '/blocks', '/conversations/active', '/channels/mine', '/vanity/orders'],
       ...[`/channels/${things.channel}/posts`, '/storage/estimate', `/media/upload-parts/${things.upload}`],
-      ...[`/media/download?key=${things.blob}`, '/invites'],
+      ...[`/media/download?key=${things.blob}`, '/invites', '/key-packages'],
     ]
     const answers = await Promise.all(paths.map((path) => owner.get(path)))
     // Other accounts may change their own names.
@@ -292,6 +298,21 @@ export class World {
     return { invite: (await account.post('/invites', {})).body.invite_id }
   }
 
+  /** A device of an account, with one key package. It replaces the account's oldest one. */
+  async newKeyPackage(
+    account = this.owner,
+  ): Promise<Pick<Things, 'keyDevice' | 'keyPackageId' | 'keyPackage'>> {
+    const things = { keyDevice: randomHex(16), keyPackageId: randomHex(32), keyPackage: noiseText() }
+    const uploaded = { id: things.keyPackageId, package: things.keyPackage, expires_at: this.#tomorrow }
+    await account.post('/key-packages', { device: things.keyDevice, packages: [uploaded] })
+    return things
+  }
+
+  /** Of the relay. */
+  get #tomorrow(): string {
+    return new Date(this.#now + 86_400_000).toISOString()
+  }
+
   /** A login challenge for an account. */
   async newChallenge(account = this.owner): Promise<Pick<Things, 'challenge'>> {
     const { body } = await post(account.api('/auth/challenge'), { user_uuid: account.uuid })
@@ -302,6 +323,15 @@ export class World {
   get blobBytes(): string {
     return CONTENTS.blobText
   }
+}
+
+function randomHex(bytes: number): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex')
+}
+
+/** Bytes that nothing else has, in Base64. */
+function noiseText(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString('base64')
 }
 
 function linkOf(url: string): string {

@@ -3,6 +3,7 @@ export const laterErrors = {
   codes: {
     CHANNEL_CLOSED: 'The operator of the relay has closed this channel.',
     STORE_UNAVAILABLE: 'The relay does not reach its database. Try again in a moment.',
+    NO_KEY_PACKAGES: 'No device of this person is ready for a secure conversation yet. Try later.',
     TOO_MANY_INVITES: 'You have made as many invites as the operator of the relay allows.',
     PUSH_UNAVAILABLE: 'This relay cannot notify this device while the app is closed.',
     MEDIA_UNAVAILABLE: 'The relay cannot take or give files now. Try later.',
