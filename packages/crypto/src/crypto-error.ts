@@ -5,7 +5,8 @@
  * material, plaintext or any other input.
  *
  * - `INVALID_ARGUMENT`: a parameter of the wrong type, length or range; the caller has a bug.
- * - `INVALID_ENCODING`: text that is not canonical Base64, Base64url or hex.
+ * - `INVALID_ENCODING`: text that is not canonical Base64, Base64url or hex, or bytes that no construction
+ *   writes.
  * - `INVALID_PHRASE`: not 12 BIP-39 English words with a valid checksum.
  * - `INVALID_PATH`: not a derivation path with every level hardened.
  * - `INVALID_KEY`: a key of the wrong type or length.

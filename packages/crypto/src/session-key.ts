@@ -4,7 +4,7 @@ import { agreeSharedSecret } from './key-agreement.ts'
 import { withSecret } from './primitives.ts'
 
 const KEY_BYTES = 32
-const INFO = encodeUtf8('securechat-session-v1')
+const LABEL = 'securechat-session-v1'
 
 /**
  * What `deriveSessionKey` needs: my X25519 private key, the friend's public key (32 bytes each) and the
@@ -21,13 +21,18 @@ export interface SessionKeyInput {
  * the conversation's id as salt. Both friends derive the same one. Rejects with `INVALID_KEY`, `WEAK_KEY`,
  * `INVALID_ARGUMENT`.
  */
-export async function deriveSessionKey(input: SessionKeyInput): Promise<Bytes> {
+export function deriveSessionKey(input: SessionKeyInput): Promise<Bytes> {
+  return deriveConversationKey(input, LABEL)
+}
+
+/** Like `deriveSessionKey`, for another purpose: a key for each `label`. */
+export async function deriveConversationKey(input: SessionKeyInput, label: string): Promise<Bytes> {
   const { privateKey, theirPublicKey, conversationId } = input
   checkText(conversationId, 'conversationId')
   const agreed = await agreeSharedSecret(privateKey, theirPublicKey)
   const key = withSecret(agreed, async ({ sha256, hkdfSha256 }, secret) => {
     const salt = await sha256(encodeUtf8(conversationId))
-    return hkdfSha256({ secret, salt, info: INFO, length: KEY_BYTES })
+    return hkdfSha256({ secret, salt, info: encodeUtf8(label), length: KEY_BYTES })
   })
   agreed.fill(0)
   return key

@@ -3,7 +3,7 @@
 import { decodeBase64 } from './base64.ts'
 
 /** The most bytes of a thumbnail's JPEG. */
-const MAX_THUMBNAIL_BYTES = 16_384
+export const MAX_THUMBNAIL_BYTES = 16_384
 /** The most pixels of a thumbnail's width and height. */
 const MAX_THUMBNAIL_EDGE = 320
 
@@ -29,7 +29,7 @@ export function thumbnailOf(value: unknown): string | undefined {
  * gigabytes. Before the frame header only segments with a length are accepted, so that every decoder finds
  * the same frame header.
  */
-function isSmallJpeg(bytes: Uint8Array): boolean {
+export function isSmallJpeg(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (bytes.length > MAX_THUMBNAIL_BYTES || bytes.length < 4 || view.getUint16(0) !== 0xffd8) return false
   for (let at = 2; at + 9 <= bytes.length; at += 2 + view.getUint16(at + 2)) {

@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 import fc from 'fast-check'
 import vectors from '../../../vectors/crypto.json'
 import { anyCharacter } from '../../protocol/test/any-character.ts'
+import type { AccountKeys } from '../src/account-keys.ts'
 import { decodeBase64 } from '../src/base64.ts'
 import type { RandomBytes } from '../src/bytes.ts'
 import { CryptoError, type CryptoErrorCode } from '../src/crypto-error.ts'
@@ -76,4 +77,10 @@ export function flipBit(bytes: Uint8Array, bit: number): Uint8Array {
   const at = (bit >> 3) % copy.length
   copy[at] = (copy[at] ?? 0) ^ (1 << (bit & 7))
   return copy
+}
+
+/** The public keys of an identity in `vectors/crypto.json`, as constructions of version 3 take them. */
+export function accountKeys(index: number): AccountKeys {
+  const { agreement, signing } = identity(index)
+  return { x25519: agreement.publicKey, ed25519: signing.publicKey }
 }

@@ -1,0 +1,132 @@
+// The kinds of content of a version 3 message, and their bounds.
+import type { UnknownMember } from './content-members.ts'
+
+/** The most bytes of an encoded content. With what encryption adds, it fits into a message. */
+export const MAX_SECRET_CONTENT_BYTES = 45_056
+/** The most bytes of the UTF-8 of a text or caption. */
+export const MAX_SECRET_TEXT_BYTES = 40_000
+/** The most messages that one acknowledgement names. */
+export const MAX_ACKNOWLEDGED = 1024
+
+/** What every content has. */
+interface Common {
+  /**
+   * Members that a later version added. They are kept, so that they are not lost when the content is encoded
+   * again.
+   */
+  readonly unknown?: readonly UnknownMember[] | undefined
+}
+
+/** A content that can answer a message. */
+export interface Reply {
+  /** The id of the message it answers. */
+  readonly replyToId?: string | undefined
+}
+
+/** A file among the relay's media, and the key that it alone is encrypted with (`file-key.ts`). */
+export interface SealedFile {
+  readonly mediaKey: string
+  /** 32 bytes. */
+  readonly fileKey: Uint8Array
+  /** The bytes of the file before encryption. */
+  readonly sizeBytes: number
+}
+
+/**
+ * A preview: a file of its own, or a JPEG of at most 16 KiB, 320 pixels wide and high, inside the message.
+ */
+export type SecretPreview =
+  | ({ readonly place: 'file' } & SealedFile)
+  | { readonly place: 'inside'; readonly jpeg: Uint8Array }
+
+/** A text by a person. */
+export interface SecretText extends Common, Reply {
+  readonly kind: 'text'
+  readonly text: string
+}
+
+/** A new text, or caption, for an earlier message of the same sender. */
+export interface SecretEdit extends Common {
+  readonly kind: 'edit'
+  readonly messageId: string
+  readonly text: string
+}
+
+/** A reaction to a message of either side. `isRemoved` takes it back. */
+export interface SecretReaction extends Common {
+  readonly kind: 'reaction'
+  readonly messageId: string
+  /** Usually one emoji; at most 64 bytes. */
+  readonly reaction: string
+  readonly isRemoved: boolean
+}
+
+/** The deletion of an earlier message of the same sender. */
+export interface SecretDeletion extends Common {
+  readonly kind: 'deletion'
+  readonly messageId: string
+}
+
+/** An image or another file. Name, size and dimensions are the sender's claims. */
+export interface SecretAttachment extends Common, Reply, SealedFile {
+  readonly kind: 'attachment'
+  readonly isImage: boolean
+  readonly name?: string | undefined
+  /** Pixels, from 1 to 65,535. */
+  readonly dimensions?: { readonly width: number; readonly height: number } | undefined
+  readonly preview?: SecretPreview | undefined
+  readonly caption?: string | undefined
+}
+
+/** A voice message. */
+export interface SecretVoice extends Common, Reply, SealedFile {
+  readonly kind: 'voice'
+  readonly durationMs: number
+  /** The loudness over time: 1 to 64 whole numbers from 0 to 100. */
+  readonly waveform?: readonly number[] | undefined
+}
+
+/** What the sender wants to be called and to look like. What is missing has not changed. */
+export interface SecretProfile extends Common {
+  readonly kind: 'profile'
+  readonly name?: string | undefined
+  readonly picture?: SealedFile | undefined
+}
+
+/** Which messages the sender has stored: the `hashOfMessage` of each, 16 bytes. */
+export interface SecretAcknowledgement extends Common {
+  readonly kind: 'acknowledgement'
+  readonly messages: readonly Uint8Array[]
+}
+
+/** A message that is sent again after a rejoin, because it was never acknowledged. */
+export interface SecretResent extends Common {
+  readonly kind: 'resent'
+  /** The id that it had. */
+  readonly messageId: string
+  /** The encoded content that it had. */
+  readonly content: Uint8Array
+}
+
+/** A content of a later format, or of a kind that this version does not know. */
+export interface SecretUnknown {
+  readonly kind: 'unknown'
+  /** The whole encoding. */
+  readonly bytes: Uint8Array
+}
+
+/** The content of a version 3 message. */
+export type SecretContent =
+  | SecretText
+  | SecretEdit
+  | SecretReaction
+  | SecretDeletion
+  | SecretAttachment
+  | SecretVoice
+  | SecretProfile
+  | SecretAcknowledgement
+  | SecretResent
+  | SecretUnknown
+
+/** A content whose members this version knows. */
+export type KnownContent = Exclude<SecretContent, SecretUnknown>
