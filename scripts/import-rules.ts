@@ -6,6 +6,7 @@ import type { GlobalUse, Import } from './source-reader.ts'
 const sottoPackages: Record<string, string> = {
   '@sotto/protocol': 'protocol',
   '@sotto/crypto': 'crypto',
+  '@sotto/mls': 'mls',
   '@sotto/client': 'client',
   '@sotto/relay': 'relay',
   '@sotto/web': 'web',
@@ -15,14 +16,15 @@ const sottoPackages: Record<string, string> = {
 const mayImport: Record<string, string[]> = {
   protocol: [],
   crypto: [],
-  client: ['protocol', 'crypto'],
+  mls: ['crypto'],
+  client: ['protocol', 'crypto', 'mls'],
   relay: ['protocol', 'crypto'],
   cli: ['client', 'crypto', 'protocol', 'relay'],
   web: ['client'],
 }
 
 // These run in browsers as well.
-const portablePackages = ['protocol', 'crypto', 'client', 'web']
+const portablePackages = ['protocol', 'crypto', 'mls', 'client', 'web']
 const mayUseBuiltins = [
   'packages/client/src/media/into-file.ts',
   'packages/client/src/stores/file-log.ts',

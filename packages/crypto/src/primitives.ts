@@ -4,6 +4,8 @@ import { CryptoError } from './crypto-error.ts'
 import type { Primitives } from './primitives-interface.ts'
 import { webPrimitives } from './web-primitives.ts'
 
+export type { Primitives }
+
 let loading: Promise<Primitives> | undefined
 
 /**
