@@ -50,7 +50,10 @@ test('a node that is to stop says so at /ready and in the list, and works on mea
   process.kill(node.pid, 'SIGTERM')
   for (;;) {
     const { status, body } = await call(`${node.url}/ready`)
-    if (status === 200) continue
+    if (status === 200) {
+      await Bun.sleep(20)
+      continue
+    }
     expect({ status, body }).toMatchObject({ status: 503, body: { status: 'not_ready', node: 'draining' } })
     break
   }
@@ -58,6 +61,7 @@ test('a node that is to stop says so at /ready and in the list, and works on mea
     const { nodes } = await tellRelay({ DATA_DIR: other.dataDir }, 'status', {})
     const states = nodes.map(({ state }) => state).sort()
     if (Bun.deepEquals(states, ['alive', 'draining'])) break
+    await Bun.sleep(20)
   }
   // Whom the proxy still sends here is served.
   socket.send(message(bob.alias, conv, 'still here'))

@@ -128,7 +128,10 @@ test('the metrics count packets and looks, the nodes by their state, and who hol
     const counted = ['packets_total{direction="sent"}', 'packets_total{direction="received"}', 'looks_total']
     const isAllCounted = counted.every((name) => of(`sotto_bus_${name}`).every((count) => count > 0))
     const areBothListed = of('sotto_nodes{state="alive"}').every((count) => count === 2)
-    if (!isAllCounted || !areBothListed) continue
+    if (!isAllCounted || !areBothListed) {
+      await Bun.sleep(50)
+      continue
+    }
     // The second one heard the first one in the middle. The first one heard the second one from its
     // beginning.
     expect(second.get('sotto_bus_gaps_total')).toBeGreaterThan(0)
