@@ -1,18 +1,21 @@
-// `npm test`: installs what is missing, then runs every check and every test. With paths, it runs only
-// `bun test` on those paths. With `--long`, tests that repeat something random repeat it more often.
+// `npm test`: installs what is missing, then runs every check and every test file that is quick or stands for
+// its kind (`test-choice.mjs`). With `--all`, it leaves out nothing. With paths, it runs only `bun test` on
+// those paths. With `--long`, it runs all, and tests that repeat something random repeat it more often.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureAppOrExit } from './app-build.mjs'
 import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { bunPath, root } from './installation.mjs'
+import { LONGEST_MS, leftOut, withoutFiles } from './test-choice.mjs'
 import { describeFailures, describeSlowest, readReport } from './test-report.mjs'
 
 // Tests mostly wait for servers, disks and browsers, so four files run at a time, on two processors. A
 // process keeps its modules from file to file, and so also the one PostgreSQL that it starts. The files that
 // took longest when the times were recorded run first, so that the lanes finish at about the same time.
-const lanes = ['--parallel=4', '--no-isolate', `--timings=${join(root, 'scripts/test-timings.json')}`]
+const timings = join(root, 'scripts/test-timings.json')
+const lanes = ['--parallel=4', '--no-isolate', `--timings=${timings}`]
 const SLOWEST = 30
 // Long enough for a busy machine. A test says what it waits for in vain before that.
 const TIMEOUT_MS = 240_000
@@ -21,8 +24,10 @@ const startedMs = performance.now()
 const isLong = process.argv.includes('--long')
 // packages/protocol/test/rounds.ts reads it.
 if (isLong) process.env.LONG_TESTS = 'yes'
-const chosen = process.argv.slice(2).filter((word) => word !== '--long')
+const chosen = process.argv.slice(2).filter((word) => word !== '--long' && word !== '--all')
 const isWhole = chosen.length === 0
+const isAll = isLong || process.argv.includes('--all')
+const left = isWhole && !isAll ? leftOut(JSON.parse(readFileSync(timings, 'utf8')).files) : []
 
 await ensureInstalledOrExit()
 const { ensureSystemPackages } = await import('./system-packages.mjs')
@@ -38,12 +43,16 @@ if (isWhole || chosen.some((path) => path.includes('packages/web'))) ensureAppOr
 
 // The checks end before the tests start, because the compiler would slow down tests that wait for real time.
 const failedChecks = isWhole ? await (await import('./checks.mjs')).runChecks() : []
-const tests = await runTests(chosen)
+const tests = await runTests([...withoutFiles(left), ...chosen])
 
 if (isWhole) say(`\nThe slowest tests:\n${describeSlowest(tests.tests, SLOWEST)}`)
 // Again, because the output of thousands of tests is between.
 if (isWhole && tests.failed > 0) say(`\nThe failures:\n${describeFailures(tests.tests)}`)
 say(`\nTook ${seconds(startedMs)} s.`)
+if (left.length > 0) {
+  say(`${left.length} files were left out, because each takes longer than ${LONGEST_MS / 1000} s:`)
+  say('npm test -- --all runs them, too.')
+}
 if (tests.skipped > 0) say(`${tests.skipped} skipped`)
 if (tests.passed + tests.failed === 0) say('No test ran.')
 for (const { name, output } of failedChecks) say(`\nnpm run check: ${name}\n${output.trim()}`)

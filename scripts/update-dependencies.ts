@@ -46,7 +46,7 @@ async function update({ isTrial, folder }: { isTrial: boolean; folder: string })
   if (now === before) return
   if (!isTrial) writeWorkspace(before, now)
   console.log(
-    isTrial ? '\nNothing was written.' : '\nThe manifests and the lock are written. Run `npm test`.',
+    isTrial ? '\nNothing was written.' : '\nThe manifests and the lock are written. Run `npm test -- --all`.',
   )
 }
 
