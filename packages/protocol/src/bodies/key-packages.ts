@@ -8,10 +8,7 @@ const KEY_PACKAGE_CHARACTERS = 8192
 const MOST_IN_BODY = 100
 
 /** A device's id, chosen by the device: 16 random bytes in lower-case hexadecimal. */
-export const DeviceId = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-f]{32}$/, 'must be 16 bytes in lower-case hexadecimal'),
-)
+const DeviceId = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'must be 16 bytes in lower-case hexadecimal'))
 
 /** A package's id: 1 to 64 printable ASCII characters, unique among all packages of an account, for good. */
 const KeyPackageId = v.pipe(

@@ -2,7 +2,6 @@
 import * as v from 'valibot'
 import { ChannelPost, PostContent, PostType } from '../bodies/channels.ts'
 import { RefId } from '../bodies/goods.ts'
-import { DeviceId } from '../bodies/key-packages.ts'
 import {
   AliasId,
   ChannelId,
@@ -20,6 +19,7 @@ import {
 import { forwardedCallFrames } from './call-frames.ts'
 import { frameSchemas } from './frame-schemas.ts'
 
+const Count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId }
 
 /** Schemas of the frames a relay sends, by `type`. */
@@ -50,16 +50,16 @@ export const relayFrames = frameSchemas({
   /** The retraction is on stable storage. */
   retract_ack: { id: MessageId, conv_id: ConversationId },
   /** The backlog was sent; it had `count` stored frames. */
-  sync_end: { count: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) },
+  sync_end: { count: Count },
   /** A hint that `from` asks for friendship. The friend list has the present state. */
   friend_request: { friendship_id: FriendshipId, from: AliasId },
   /** A hint that a request was accepted. It is sent before the first `msg` of the conversation. */
   friend_accepted: { friendship_id: FriendshipId, from: AliasId, conv_id: v.optional(ConversationId) },
   /**
    * A hint that a device of the account has few key packages left, without its last resort. A client asks for
-   * the count when it connects.
+   * the count when it connects. It only compares `device` with its own id, so the form is not checked.
    */
-  key_packages_low: { device: DeviceId, left: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) },
+  key_packages_low: { device: v.string(), left: Count },
   /** A new post of a subscribed channel. `conv_id` repeats the channel's id for older clients. */
   channel_post: {
     channel_id: ChannelId,
