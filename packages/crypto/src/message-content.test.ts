@@ -107,6 +107,65 @@ test('any content decodes to the same content, and older clients show it as what
   )
 })
 
+describe('an announcement of version 3', () => {
+  const announces = true
+
+  test('is sent and read as in the vectors', () => {
+    for (const { content, plaintext } of vectors.announced) {
+      expect(encodeContent(content as OutgoingContent, { announces })).toBe(plaintext)
+      expect(decodeContent(plaintext)).toEqual({ ...(content as MessageContent), speaks: 3 })
+    }
+    for (const { text, plaintext } of vectors.ends_like_announced) {
+      expect(encodeContent({ text })).toBe(plaintext)
+      expect(decodeContent(plaintext)).toEqual({ kind: 'text', text })
+    }
+  })
+
+  test('changes nothing of any content, and older clients show the same', () => {
+    const end = fc.stringMatching(/^[\u2063\u200b]{0,3}$/)
+    const text = fc.tuple(anyTextLikeAForm(), end).map((parts) => parts.join(''))
+    const content = fc.oneof(
+      text.map((each) => ({ kind: 'text' as const, text: each })),
+      fc.constantFrom<MessageContent[]>(
+        { kind: 'image', mediaKey: KEY, thumbnail: THUMBNAIL },
+        { kind: 'file', mediaKey: KEY, name: 'a.pdf', sizeBytes: 1 },
+        { kind: 'voice', mediaKey: KEY, durationMs: 5000, waveform: [1] },
+      ),
+    )
+    const replyToId = fc.constantFrom(undefined, 'm-1')
+    fc.assert(
+      fc.property(content, replyToId, (sent, reply) => {
+        const replying = reply === undefined ? {} : { replyToId: reply }
+        const [plain, announced] = [{}, { announces }].map((how) =>
+          encodeContent({ ...sent, ...replying }, how),
+        )
+        expect(decodeContent(plain ?? '')).toEqual({ ...sent, ...replying })
+        expect(decodeContent(announced ?? '')).toEqual({ ...sent, ...replying, speaks: 3 })
+        for (const reading of [webReading, phoneReading]) {
+          const [without, shown] = [reading(plain ?? ''), reading(announced ?? '')]
+          expect({ ...shown, shows: visible(shown.shows) }).toEqual({
+            ...without,
+            shows: visible(without.shows),
+          })
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('of another version is read as that, and one that is out of bounds is none', () => {
+    const read = (speaks: unknown): unknown =>
+      decodeContent(JSON.stringify({ text: 'a', replyToId: 'm', speaks })).speaks
+    expect([3, 4, 255].map(read)).toEqual([3, 4, 255])
+    for (const speaks of [2, 256, 3.5, '3', null, {}]) expect(read(speaks)).toBeUndefined()
+  })
+})
+
+/** What a person sees of a shown text. */
+function visible(shown: unknown): string {
+  return String(shown).replace(/[\u2063\u200b]+$/, '')
+}
+
 /** Any text, and many that other clients would take for media or a reply. */
 function anyTextLikeAForm(): fc.Arbitrary<string> {
   const members = fc.record(

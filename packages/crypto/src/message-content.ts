@@ -1,4 +1,5 @@
 // The content of a decrypted message: text, image, file or voice, in the forms that all clients read.
+import { ANNOUNCED_VERSION, announce, readAnnouncement } from './announcement.ts'
 import { CryptoError } from './crypto-error.ts'
 import { markLiteral, unmarkLiteral } from './literal-text.ts'
 import { isMediaKey } from './media-key.ts'
@@ -65,6 +66,12 @@ export type OutgoingContent =
   | FileContent
   | VoiceContent
 
+/** A content as received. */
+export type ReceivedContent = MessageContent & {
+  /** The version of secrecy that the sender announces with it, from 3. */
+  readonly speaks?: number
+}
+
 type MediaContent = ImageContent | FileContent | VoiceContent
 
 /** The JSON of media and replies, before its members are checked. */
@@ -81,6 +88,7 @@ interface WireForm {
   readonly waveform?: unknown
   readonly text?: unknown
   readonly replyToId?: unknown
+  readonly speaks?: unknown
 }
 
 const IMAGE_FORM = /^\[img\](.+)$/s
@@ -98,28 +106,46 @@ const MAX_SAMPLE = 100
  *
  * Throws `INVALID_ARGUMENT` for a member that receivers would not accept, such as an invalid media key, or a
  * size or duration that is not a whole number from 0.
+ *
+ * With `announces`, the plaintext also says that its sender speaks version 3: JSON by the member `speaks`, a
+ * text by one U+2063 at its end, which readers of any version show as nothing.
  */
-export function encodeContent(content: OutgoingContent): string {
+export function encodeContent(
+  content: OutgoingContent,
+  { announces = false }: { readonly announces?: boolean } = {},
+): string {
   const replyToId = content.replyToId === '' ? undefined : content.replyToId
   const form = isText(content) ? {} : mediaForm(content)
+  const speaks = announces ? { speaks: ANNOUNCED_VERSION } : {}
   const text = isText(content) ? textForm(content.text) : JSON.stringify(form)
-  return replyToId === undefined ? text : JSON.stringify({ ...form, text, replyToId })
+  if (replyToId !== undefined) return JSON.stringify({ ...form, text, replyToId, ...speaks })
+  return isText(content) ? announce(text, { announces }) : JSON.stringify({ ...form, ...speaks })
 }
 
 /**
  * The content of a plaintext. Never throws: everything that does not match a form exactly is text. The forms
  * are those of `encodeContent`, the media JSON of older clients (some say `duration`, in milliseconds), also
  * as the text of a reply, and `[img]key`, `[file]key|name|bytes` and `[voice]key|milliseconds`. Details of
- * media that are out of bounds are left out.
+ * media that are out of bounds are left out. An announcement becomes `speaks` and is no part of a text.
  */
-export function decodeContent(plaintext: string): MessageContent {
+export function decodeContent(plaintext: string): ReceivedContent {
   const form = parseForm(plaintext)
   const { text: inner, replyToId } = form
   const isReply = typeof replyToId === 'string' && replyToId !== ''
   const text = isReply && typeof inner === 'string' ? inner : plaintext
   const media = readMedia(form) ?? readMedia(parseForm(text)) ?? readTextForm(text)
-  const content = media ?? ({ kind: 'text', text: unmarkLiteral(text) } as const)
-  return isReply && (media || text === inner) ? { ...content, replyToId } : content
+  const reply = isReply && (media || text === inner) ? { replyToId } : {}
+  const isJson = readMedia(form) !== undefined || (isReply && text === inner)
+  const said = isJson ? speaksOf(form) : {}
+  if (media) return { ...media, ...reply, ...said }
+  if (isJson) return { kind: 'text', text: unmarkLiteral(text), ...reply, ...said }
+  const read = readAnnouncement(text)
+  const speaks = read.announces ? { speaks: ANNOUNCED_VERSION } : {}
+  return { kind: 'text', text: unmarkLiteral(read.text), ...speaks }
+}
+
+function speaksOf({ speaks }: WireForm): { readonly speaks?: number } {
+  return isWhole(speaks, ANNOUNCED_VERSION, 255) ? { speaks } : {}
 }
 
 function isText(content: OutgoingContent): content is Extract<OutgoingContent, { readonly text: string }> {

@@ -69,12 +69,21 @@ export class SealedStream {
       : plaintextBytes === STREAM_CHUNK_BYTES
     if (!isLength || this.#hasEnded || this.#count >= MAX_CHUNKS)
       throw new CryptoError('INVALID_CHUNK', 'this is no next chunk of a sealed stream')
-    const nonce = new Uint8Array(NONCE_BYTES)
-    const view = new DataView(nonce.buffer)
-    view.setUint32(7, this.#count)
-    view.setUint8(11, isLast ? LAST : 0)
+    const nonce = streamNonce(this.#count, { isLast })
     this.#count += 1
     this.#hasEnded = isLast
     return nonce
   }
+}
+
+/**
+ * The nonce of a chunk in the STREAM construction: 7 zero bytes, its number (4 bytes), and 1 if it is the
+ * last.
+ */
+export function streamNonce(index: number, { isLast }: { isLast: boolean }): Bytes {
+  const nonce = new Uint8Array(NONCE_BYTES)
+  const view = new DataView(nonce.buffer)
+  view.setUint32(7, index)
+  view.setUint8(11, isLast ? LAST : 0)
+  return nonce
 }

@@ -4,6 +4,16 @@ export type { AccountKeys } from './account-keys.ts'
 export { ByteReader, ByteWriter } from './byte-record.ts'
 export { MAX_UNKNOWN_MEMBERS, type UnknownMember } from './content-members.ts'
 export {
+  FILE_CHUNK_BYTES,
+  FILE_CHUNK_OVERHEAD_BYTES,
+  type FileChunk,
+  type FilePlan,
+  newFileKey,
+  openFileChunk,
+  planFile,
+  sealFileChunk,
+} from './file-key.ts'
+export {
   type ExpectedLeaf,
   LEAF_CERTIFICATE_FUTURE_MS,
   type LeafCertificate,
