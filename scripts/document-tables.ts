@@ -16,6 +16,7 @@ import {
   relayFrames,
 } from '@sotto/protocol'
 import { settings } from '@sotto/relay'
+import { seenByVersion } from './seen-by-version.ts'
 import { storedData } from './stored-data.ts'
 
 const DOCS = join(import.meta.dir, '..', 'docs')
@@ -91,6 +92,15 @@ const tables: Readonly<Record<string, () => string>> = {
         `\`${name}\``,
         setting.default === '' ? '–' : `\`${setting.default}\``,
         setting.means,
+      ]),
+    ),
+  'seen-by-version': () =>
+    table(
+      ['what', 'columns', '1', '2', '3'],
+      seenByVersion.map(({ what, columns, versions }) => [
+        what,
+        columns.map((column) => `\`${column}\``).join(', '),
+        ...([1, 2, 3] as const).map((version) => (versions.includes(version) ? 'yes' : 'no')),
       ]),
     ),
   'stored-data': () => table(['data', 'kept'], storedData),

@@ -16,6 +16,10 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     `ids of sent messages, without content, at most ${of(limits.sentIdsPerDay, 'a day of one account')}`,
     of(limits.sentIdDays, 'days'),
   ],
+  [
+    'of each conversation: its epoch, and the sealed group info of its last handshake',
+    'as long as both accounts exist; the epoch stays',
+  ],
   ['how many ids an account that sends much has used on a day', 'until the next day'],
   [
     `media, encrypted by the sender's client, at most ${mebibytes(limits.mediaAccountBytes)} of one account`,

@@ -69,6 +69,7 @@ function ringCosts() {
     ring: {
       ...{ kind: 'mailbox', firstPosition: 12_345, lastPosition: 12_345, frames: [frame] },
       ...{ bytes: frame.length, convIds: [uuid as never], hasRetractions: false, hasUnlisted: false },
+      hasVersion3: false,
     },
   })
   const writer = new PacketWriter('node', { mostBytes: 8000 })

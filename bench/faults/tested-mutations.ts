@@ -61,6 +61,48 @@ export const testedMutations: readonly TestedMutation[] = [
     },
   },
   {
+    name: 'epochs of conversations that are not compared',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/batch.ts',
+        from: 'if (epoch !== undefined && epoch !== conversation.groupEpoch)',
+        to: 'if (epoch === Number.POSITIVE_INFINITY)',
+      },
+    ],
+    test: {
+      file: 'packages/relay/src/messages/group-epochs.contract.test.ts',
+      name: 'of two who begin at the same moment one wins',
+    },
+  },
+  {
+    name: 'epochs of conversations compared without a lock',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/postgres-batch-rows.ts',
+        from: 'ORDER BY id FOR UPDATE',
+        to: 'ORDER BY id',
+      },
+    ],
+    test: {
+      file: 'packages/relay/src/messages/group-epochs.contract.test.ts',
+      name: 'an epoch is compared after the conversation is locked',
+    },
+  },
+  {
+    name: 'marks of a client over what it could not read',
+    patches: [
+      {
+        file: 'packages/relay/src/messages/batch.ts',
+        from: 'readsVersion3 ? undefined : this.#rows.firstOfVersion3(conversation, lane)',
+        to: 'undefined',
+      },
+    ],
+    test: {
+      file: 'packages/relay/src/messages/group-epochs.contract.test.ts',
+      name: 'confirms nothing from the first such message on',
+    },
+  },
+  {
     // Two nodes that sweep at once do no harm, which is why the history does not tell.
     name: 'a lease without a fence',
     patches: [

@@ -47,7 +47,7 @@ export class SimulatedNode {
     const metrics = new RelayMetrics({ log, clock })
     const shared = { storage, bus, clock, limits, log, metrics, randomBytes, space: ampleSpace }
     const tokens = new Tokens({ ...shared, keys: parts.tokenKeys, lifeSeconds: limits.tokenSeconds })
-    const messages = createMessages(shared)
+    const messages = createMessages({ ...shared, incarnation: 'one' })
     const gateway = new Gateway({
       ...shared,
       epochs: new Epochs(shared),

@@ -93,6 +93,8 @@ describe.each([...engines])('on $name', (engine) => {
           last_at: TIME,
           delivered_seq: 0,
           read_seq: 0,
+          epoch: 0,
+          group_info_bytes: 0,
         },
       ],
       waiting_messages: { count: 1, bytes: expect.any(Number) },

@@ -40,6 +40,8 @@ const registry = {
       'UNBLOCK_FIRST',
       'WRONG_CONVERSATION',
       'ID_REUSED',
+      'EPOCH_STALE',
+      'NOT_RETRACTABLE',
       'ALIAS_TAKEN',
       'ORDER_CLOSED',
       'PARTS_MISMATCH',
@@ -144,7 +146,10 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   REQUESTS_FULL: 'Too many friend requests wait for the account’s answer.',
   TOO_MANY_SUBSCRIPTIONS: 'The account has reached its limit of channel subscriptions.',
   WRONG_CONVERSATION: 'This is not the conversation of these two accounts.',
-  ID_REUSED: 'The message id was used in another conversation.',
+  ID_REUSED: 'The message id was used in another conversation, or a handshake has the id of something else.',
+  EPOCH_STALE:
+    'The conversation is in another epoch, which `epoch` names: encrypt the message again for that one, or drop the handshake.',
+  NOT_RETRACTABLE: 'A handshake cannot be retracted.',
   ALIAS_TAKEN: 'The id already belongs to an account, or is held for one.',
   CHANNEL_TAKEN: 'Another account is buying the channel, or has just bought it.',
   ORDER_NOT_CONFIRMED: 'The order is not paid, or its payment is not confirmed yet.',
@@ -197,6 +202,8 @@ export interface ErrorDetails {
   readonly limit?: string | undefined
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number | undefined
+  /** The conversation's present epoch (only `EPOCH_STALE`). */
+  readonly epoch?: number | undefined
   /** The methods that the path accepts (only `METHOD_NOT_ALLOWED`). */
   readonly allow?: readonly string[]
   /** The size of the whole blob (only `RANGE_NOT_SATISFIABLE`). */

@@ -60,6 +60,16 @@ export const CryptoVersion = v.pipe(
   v.maxValue(255, 'must be an integer from 1 to 255'),
 )
 
+/** The `crypto_v` of messages whose keys change. They have an epoch, and go only to clients that announce it. */
+export const EPOCH_VERSION = 3
+
+/** How many handshakes a conversation has had. */
+export const Epoch = v.pipe(
+  v.number('must be an integer from 0'),
+  v.safeInteger('must be an integer from 0'),
+  v.minValue(0, 'must be an integer from 0'),
+)
+
 /** The maximum length of `payload`, in characters of Base64. A relay may accept less, never more. */
 export const PAYLOAD_CHARACTERS = 65_536
 

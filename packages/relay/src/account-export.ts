@@ -46,6 +46,10 @@ const AccountExport = v.object({
       last_at: Time,
       delivered_seq: v.nullable(v.number()),
       read_seq: v.nullable(v.number()),
+      /** How many handshakes there were. */
+      epoch: v.number(),
+      /** The size of what a device joins with. It is sealed. */
+      group_info_bytes: v.number(),
     }),
   ),
   /** Sealed messages and retractions that no device of the account has fetched yet. */
@@ -266,10 +270,14 @@ async function messagesOf(sql: Sql, account: AccountId) {
     last_at: number
     delivered_seq: number | null
     read_seq: number | null
+    epoch: number
+    group_info_bytes: number
   }>`
-    SELECT conv_id, accounts.alias_id, is_open, last_at, delivered_seq, read_seq FROM conversations
+    SELECT conv_id, accounts.alias_id, is_open, last_at, delivered_seq, read_seq, group_epoch AS epoch,
+      COALESCE(octet_length(group_info), 0) AS group_info_bytes FROM conversations
     JOIN accounts ON accounts.id = CASE WHEN low_id = ${account} THEN high_id ELSE low_id END
     LEFT JOIN lanes ON lanes.conversation_id = conversations.id AND lanes.recipient_id = ${account}
+    LEFT JOIN group_infos ON group_infos.conversation_id = conversations.id
     WHERE low_id = ${account} OR high_id = ${account} ORDER BY conversations.id`
   const [waiting] = await sql<{ count: number; bytes: number }>`
     SELECT pending_count AS count, pending_bytes AS bytes FROM mailboxes WHERE account_id = ${account}`

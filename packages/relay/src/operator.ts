@@ -49,15 +49,16 @@ export const operatorCommands = {
       return 'Expiry goes on within a minute, with the relay’s next periodic check.'
     }),
   /**
-   * Moves the counters of all conversations and of deposit addresses ahead, and deletes all key packages. To
-   * be run once after a backup was restored.
+   * Moves the counters of all conversations and of deposit addresses ahead, deletes all key packages, and lets
+   * clients know that the relay was restored. To be run once after a backup was restored.
    */
   'after-restore': (environment: Environment): Promise<string> =>
     withStore(openAlone, environment, async (storage) => {
       await moveNumbersAhead(storage)
       return `The numbers of every conversation go on a million further, so that no client mistakes a new message for an old one.
 Deposit addresses go on a million further, so that no address is given to a second order.
-All key packages are deleted, so that none is given out a second time; clients upload new ones.`
+All key packages are deleted, so that none is given out a second time; clients upload new ones.
+Clients learn that the relay was restored, so that they can join their conversations again.`
     }),
   /** Rewrites the embedded database, so that nothing is left in it of what was deleted. */
   compact: (environment: Environment): Promise<string> =>

@@ -46,6 +46,7 @@ import { measureEventLoopDelay } from './operations/event-loop-delay.ts'
 import type { Log } from './operations/log.ts'
 import { LogTail } from './operations/log-tail.ts'
 import { startMaintenance } from './operations/maintenance.ts'
+import { nameInStore } from './operations/name-in-store.ts'
 import { publicAddress } from './operations/public-url.ts'
 import type { RandomBytes } from './operations/random.ts'
 import { readReadiness } from './operations/readiness.ts'
@@ -174,7 +175,7 @@ async function startOn(
   })
   const tokens = new Tokens({ ...shared, keys: keyRings.live('token'), lifeSeconds: limits.tokenSeconds })
   const tickets = new Tickets({ ...shared, lifeSeconds: limits.ticketSeconds })
-  const messages = createMessages(shared)
+  const messages = createMessages({ ...shared, incarnation: await nameInStore('incarnation', shared) })
   await messages.sentIdCounts.load()
   const vanityRules = new VanityRules(config.vanityRules, parts)
   const paymentLease = new Lease('payments', shared)

@@ -39,6 +39,8 @@ export function openDelivery(unlistedSeconds = 30) {
   const unlisted = new Map<ConversationId, number>()
   /** The conversations whose other account is suspended. */
   const suspended = new Set<ConversationId>()
+  /** The positions of messages of `crypto_v` 3. */
+  const ofVersion3 = new Set<number>()
   const timers = new Set<{ readonly at: number; readonly run: () => void }>()
   let now = 1_000_000
 
@@ -52,7 +54,8 @@ export function openDelivery(unlistedSeconds = 30) {
   }
   const asRead = (found: readonly WaitingFrame[]): WaitingFrame[] =>
     found.map((row) => {
-      const read = { ...row, unlistedSince: unlisted.get(row.convId) ?? 0 }
+      const first = rows.find(({ convId, position }) => convId === row.convId && ofVersion3.has(position))
+      const read = { ...row, unlistedSince: unlisted.get(row.convId) ?? 0, firstOfVersion3: first?.seq }
       return suspended.has(row.convId) && !row.isRetraction ? { ...read, withheldFrom: SENDER } : read
     })
   const reader: DeliveryReader = {
@@ -96,6 +99,7 @@ export function openDelivery(unlistedSeconds = 30) {
       reader,
       limits: { windowBytes: WINDOW_BYTES, unlistedSeconds, listedSeconds: 1 },
       log: createLog('silent'),
+      incarnation: 'one',
     },
     clock: { now: () => now, monotonic: () => now },
     after: (ms, run) => {
@@ -104,13 +108,14 @@ export function openDelivery(unlistedSeconds = 30) {
       return () => timers.delete(timer)
     },
   })
-  const store = (count: number, convId = CONVERSATION) => {
+  const store = (count: number, convId = CONVERSATION, version: 1 | 3 = 1) => {
     const firstPosition = lastPosition + 1
     const added = Array.from({ length: count }, (_, i) => {
       const position = firstPosition + i
       const isRetraction = position % 5 === 0
+      if (version === 3 && !isRetraction) ofVersion3.add(position)
       const row = { position, seq: position, convId, unlistedSince: 0, withheldFrom: undefined }
-      return { ...row, isRetraction, frame: `m${position}` }
+      return { ...row, firstOfVersion3: undefined, isRetraction, frame: `m${position}` }
     })
     rows.push(...added)
     lastPosition += count
@@ -118,7 +123,8 @@ export function openDelivery(unlistedSeconds = 30) {
     const bytes = frames.join('').length
     const hasRetractions = added.some(({ isRetraction }) => isRetraction)
     const ring = { kind: 'mailbox', firstPosition, lastPosition, frames, bytes } as const
-    return { ...ring, convIds: [convId], hasRetractions, hasUnlisted: unlisted.has(convId) }
+    const hasVersion3 = added.some(({ position }) => ofVersion3.has(position))
+    return { ...ring, convIds: [convId], hasRetractions, hasUnlisted: unlisted.has(convId), hasVersion3 }
   }
   return {
     delivery,
@@ -144,6 +150,7 @@ export function openDelivery(unlistedSeconds = 30) {
     rows: rows as readonly WaitingFrame[],
     unlisted,
     suspended,
+    ofVersion3: ofVersion3 as ReadonlySet<number>,
     now: () => now,
     /** Lets time pass and runs the timers that end meanwhile. */
     pass: (ms: number): void => {

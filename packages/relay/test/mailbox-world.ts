@@ -108,13 +108,24 @@ export interface MailboxWorld {
   readonly rings: readonly { account: AccountId; ring: Ring }[]
   readonly commits: GroupCommit
   readonly reader: MailboxReader
+  /** The commits of another node, on the same store opened once more. */
+  commitsOn(storage: Storage): GroupCommit
   /** Runs an operation. @throws the error it is refused with */
   run(operation: Operation): Promise<readonly RelayFrame[]>
   /** The code an operation is refused with, or `accepted`. */
   refusal(operation: Operation): Promise<string>
   send(from: Person, to: Person, id: string, payload?: string, convId?: string, after?: string): Operation
   retract(from: Person, to: Person, id: string): Operation
-  receipt(reading: Person, to: Person, type: 'delivered' | 'read', seq: number): Operation
+  /** A handshake out of an epoch if it has a group info, else a message in that epoch. */
+  sendInEpoch(from: Person, to: Person, id: string, epoch: number, groupInfo?: string): Operation
+  /** By a client that reads `crypto_v` 3 unless `by` says otherwise. */
+  receipt(
+    reading: Person,
+    to: Person,
+    type: 'delivered' | 'read',
+    seq: number,
+    by?: 'older client',
+  ): Operation
   waitingFor(person: Person): Promise<Record<string, unknown>[]>
 }
 
@@ -142,7 +153,6 @@ export async function openMailboxWorld(
   const log = createLog('silent')
   const sentIdCounts = new SentIdCounts({ storage: store.storage, clock, limits })
   const parts = {
-    store: createBatchStore(store.storage),
     bus,
     clock,
     limits,
@@ -151,10 +161,12 @@ export async function openMailboxWorld(
     space: ampleSpace,
     metrics: new RelayMetrics({ log, clock }),
   }
-  const commits = new GroupCommit({ ...parts, onRecovered: () => undefined })
+  const commitsOn = (storage: Storage): GroupCommit =>
+    new GroupCommit({ ...parts, store: createBatchStore(storage), onRecovered: () => undefined })
+  const commits = commitsOn(store.storage)
   const reader = new MailboxReader(store.storage)
   return {
-    ...{ store, clock, log, limits, alice, bob, carol, conv, bus, rings, commits, reader },
+    ...{ store, clock, log, limits, alice, bob, carol, conv, bus, rings, commits, commitsOn, reader },
     run: async (operation) => {
       const outcome = await commits.submit(operation)
       if ('refused' in outcome) throw outcome.refused
@@ -176,10 +188,16 @@ export async function openMailboxWorld(
       account: from.id,
       frame: frameOf({ type: 'retract', id, to: to.alias, conv_id: conv }, 'retract'),
     }),
-    receipt: (reading, to, type, seq) => ({
+    sendInEpoch: (from, to, id, epoch, groupInfo) => {
+      const fields = { type: 'msg', id, to: to.alias, conv_id: conv, crypto_v: 3, payload: 'AAAA', epoch }
+      const frame = frameOf({ ...fields, group_info: groupInfo }, 'msg')
+      return { kind: 'append', account: from.id, frame }
+    },
+    receipt: (reading, to, type, seq, by) => ({
       kind: 'receipt',
       account: reading.id,
       frame: frameOf({ type, conv_id: conv, seq, to: to.alias }, type),
+      readsVersion3: by === undefined,
     }),
     waitingFor: async (person) =>
       (await reader.read(person.id, 0, 1000)).map(({ frame }) => JSON.parse(frame)),

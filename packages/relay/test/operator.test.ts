@@ -10,7 +10,7 @@ import { OperatorError, operatorCommands, tellRelay } from '../src/operator.ts'
 import { backUp } from '../src/operator-backups.ts'
 import { startPostgres } from './postgres-server.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
-import { message, wireFriends } from './wire.ts'
+import { message, type WireAccount, wireFriends } from './wire.ts'
 
 const relays: RelayProcess[] = []
 const folders: string[] = []
@@ -51,6 +51,7 @@ test('a backup of a running relay can be restored, and conversations then contin
     ...{ device, last_resort },
     packages: [{ id: 'k1', package: 'AAAA', expires_at }],
   })
+  const before = await incarnationOf(bob)
   const copy = join(await temporaryFolder(), 'copy.db')
   expect(await backUp({ DATA_DIR: relay.dataDir }, copy)).toContain('sotto restore')
   expect((await stat(copy)).mode & 0o777).toBe(0o600) // The copy has the keys that sign tokens.
@@ -68,6 +69,9 @@ test('a backup of a running relay can be restored, and conversations then contin
   for (const account of [alice, bob]) Object.assign(account, { base: restored.url })
   // They may have been given out since the backup.
   expect((await bob.get('/key-packages')).body).toEqual({ devices: [] })
+  const incarnation = await incarnationOf(bob)
+  expect(incarnation).not.toBe(before)
+  expect(await incarnationOf(bob)).toBe(incarnation)
   const again = await alice.connect()
   again.send(message(bob.alias, conv, 'lost with the machine', 'm2'))
   expect((await again.next('ack')).seq).toBe(1_000_002)
@@ -75,6 +79,13 @@ test('a backup of a running relay can be restored, and conversations then contin
   expect((await receiver.next('msg')).id).toBe('m1')
   expect((await receiver.next('msg')).id).toBe('m2')
 })
+
+/** What tells a client that the relay was restored. */
+async function incarnationOf(account: WireAccount): Promise<unknown> {
+  const { socket, backlog } = await account.online({ crypto_v: 3 })
+  await socket.close()
+  return backlog.at(-1).incarnation
+}
 
 test('resume-expiry works beside a running relay', async () => {
   const relay = await start()

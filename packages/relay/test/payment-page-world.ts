@@ -83,7 +83,7 @@ export class PaymentWorld {
       metrics: new RelayMetrics({ log, clock }),
       securityLog: noSecurityLog,
     }
-    const messages = createMessages(shared)
+    const messages = createMessages({ ...shared, incarnation: 'one' })
     const views = new Map<string, PaymentView>()
     const choose = async (token: string, method: string): Promise<void> => {
       const view = views.get(token)

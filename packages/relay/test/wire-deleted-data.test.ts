@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { useRelay } from './use-relay.ts'
-import { befriend, message, type WireAccount, wireAccount } from './wire.ts'
+import { befriend, handshake, message, type WireAccount, wireAccount } from './wire.ts'
 
 const relay = useRelay()
 
@@ -56,6 +56,11 @@ test('a deleted account’s nickname, ciphertext, posts and push endpoint are in
   // Two sizes: one in a page of its table, one in pages of its own.
   const [short, long] = [ciphertext(300), ciphertext(30_000)]
   await sendAll(alice, carol, conv, [short.text, long.text])
+  const group = ciphertext(20_000)
+  const alices = await alice.connect()
+  alices.send(handshake(carol.alias, conv, 0, { info: group.text }))
+  await alices.next('ack')
+  await alices.close()
   const { body } = await carol.post('/channels', { name: 'Channel-of-Carol' })
   await carol.post(`/channels/${body.channel_id}/posts`, { content: 'Post-that-Carol-wrote' })
   const endpoint = 'https://push.example.com/endpoint-of-Carol'
@@ -70,6 +75,7 @@ test('a deleted account’s nickname, ciphertext, posts and push endpoint are in
     carol.x25519,
     ...short.pieces,
     ...long.pieces,
+    ...group.pieces,
     'Channel-of-Carol',
     'Post-that-Carol-wrote',
     'endpoint-of-Carol',

@@ -329,7 +329,7 @@ for (const engine of engines) {
         expect(answer.body).toEqual({
           ticket: expect.stringMatching(/^[\w-]{22,}$/),
           expires_in: 30,
-          features: ['after'],
+          features: ['after', 'epochs'],
         })
       })
 

@@ -154,12 +154,13 @@ export class WireAccount {
   /**
    * Opens a WebSocket, reads its backlog, and then says that it reads receipts up to their `seq`, which sends
    * the marks.
+   * @param more further fields of its `sync`
    * @returns the socket, and all these frames with one `sync_end`, which has the sum of both counts
    */
-  async online(): Promise<{ socket: WireSocket; backlog: Frame[] }> {
+  async online(more: Json = {}): Promise<{ socket: WireSocket; backlog: Frame[] }> {
     const socket = await this.connect()
     const stored = await socket.untilSynced()
-    const marks = await socket.synced()
+    const marks = await socket.synced(more)
     const { count } = stored.pop()
     const { count: countOfMarks, ...end } = marks.pop()
     return { socket, backlog: [...stored, ...marks, { ...end, count: count + countOfMarks }] }
@@ -251,9 +252,10 @@ export class WireSocket {
   /**
    * Says that it reads receipts up to their `seq`, as new clients do. Call this after the backlog. @returns
    * the frames up to `sync_end`
+   * @param more further fields of the `sync`
    */
-  synced(): Promise<Frame[]> {
-    this.send({ type: 'sync', receipts: 'by_seq' })
+  synced(more: Json = {}): Promise<Frame[]> {
+    this.send({ type: 'sync', receipts: 'by_seq', ...more })
     return this.untilSynced()
   }
 
@@ -331,4 +333,19 @@ export async function befriend(alice: WireAccount, bob: WireAccount): Promise<st
 /** A message frame; the payload is Base64, as ciphertext would be. */
 export function message(to: string, conv: string, text: string, id: string = crypto.randomUUID()): Json {
   return { type: 'msg', id, to, conv_id: conv, crypto_v: 1, payload: Buffer.from(text).toString('base64') }
+}
+
+/** A message of `crypto_v` 3 in an epoch; the payload is Base64, as ciphertext would be. */
+export function messageIn(epoch: number, to: string, conv: string, id: string = crypto.randomUUID()): Json {
+  return { ...message(to, conv, id, id), crypto_v: 3, epoch }
+}
+
+/** A message of `crypto_v` 3 that ends an epoch. */
+export function handshake(
+  to: string,
+  conv: string,
+  epoch: number,
+  { id = crypto.randomUUID(), info = 'sealed' }: { id?: string; info?: string } = {},
+): Json {
+  return { ...messageIn(epoch, to, conv, id), group_info: Buffer.from(info).toString('base64') }
 }

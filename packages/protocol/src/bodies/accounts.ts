@@ -57,7 +57,10 @@ export const AuthVerifyReply = v.object({ token: v.string(), expires_in: Seconds
 export const WsTicketReply = v.object({
   ticket: v.string(),
   expires_in: Seconds,
-  /** What the relay can do beyond the first version: `after`, the field of `msg`. Older relays omit it. */
+  /**
+   * What the relay can do beyond the first version: `after`, the field of `msg`, and `epochs`, those of
+   * `crypto_v` 3. Older relays omit it.
+   */
   features: v.optional(v.array(v.string())),
 })
 

@@ -1,6 +1,6 @@
 // Replies about conversations.
 import * as v from 'valibot'
-import { AliasId, ConversationId, Seq } from '../ids.ts'
+import { AliasId, ConversationId, Epoch, Payload, Seq } from '../ids.ts'
 
 /** A conversation that the account can write in, as listed by `/conversations/active`. */
 export const ActiveConversation = v.object({
@@ -9,3 +9,12 @@ export const ActiveConversation = v.object({
   last_seq: v.union([Seq, v.literal(0)]),
 })
 export const ActiveConversationsReply = v.object({ conversations: v.array(ActiveConversation) })
+
+export const ConversationPath = v.object({ conv_id: ConversationId })
+
+/** What a device without a state of the conversation joins with. */
+export const GroupReply = v.object({
+  epoch: Epoch,
+  /** Sealed by the sender of the last handshake, for this epoch. Absent if the relay has none. */
+  group_info: v.optional(Payload),
+})

@@ -13,9 +13,21 @@ export const conversationEndpoints = define({
     longReply: true,
     errors: [],
   },
+  conversationGroup: {
+    method: 'GET',
+    path: '/conversations/{conv_id}/group',
+    auth: 'account',
+    rate: 'read',
+    params: conversations.ConversationPath,
+    status: 200,
+    reply: conversations.GroupReply,
+    errors: ['NOT_FOUND'],
+  },
 })
 
 /** One line about each endpoint, for the documents. */
 export const conversationSummaries: Summaries<typeof conversationEndpoints> = {
   activeConversations: 'The conversations that the caller can write in',
+  conversationGroup:
+    'The epoch of a conversation that the caller can write in, and what a device joins it with',
 }

@@ -1,7 +1,7 @@
 // The frames a client may send. Those of the relay are in relay-frames.ts: two closed unions, one per
 // direction.
 import * as v from 'valibot'
-import { AliasId, ConversationId, CryptoVersion, MessageId, Payload, Seq } from '../ids.ts'
+import { AliasId, ConversationId, CryptoVersion, Epoch, MessageId, Payload, Seq } from '../ids.ts'
 import { sentCallFrames } from './call-frames.ts'
 import { frameSchemas } from './frame-schemas.ts'
 
@@ -14,12 +14,15 @@ export const clientFrames = frameSchemas({
   /**
    * A connection's first `sync` refers to the backlog already being sent; a later one repeats all unconfirmed
    * frames. `receipts` says that the client applies `delivered` and `read` only up to their `seq`. Older
-   * clients do not send it.
+   * clients do not send it. `crypto_v` is the highest version of messages that the client reads: those of
+   * version 3 go only to a connection whose last `sync` said at least 3.
    */
-  sync: { receipts: v.optional(v.literal('by_seq')) },
+  sync: { receipts: v.optional(v.literal('by_seq')), crypto_v: v.optional(CryptoVersion) },
   /**
    * A message. The relay stores it, sends `ack`, and delivers it. `after` is the id of the sender's message
-   * before it in the conversation: the relay refuses it unless it has accepted that one.
+   * before it in the conversation: the relay refuses it unless it has accepted that one. With `crypto_v` 3,
+   * and only then, it has the `epoch` that its sender is in, and it is a handshake, which ends that epoch, if
+   * it has the `group_info` of the next one.
    */
   msg: {
     id: MessageId,
@@ -28,6 +31,8 @@ export const clientFrames = frameSchemas({
     crypto_v: CryptoVersion,
     payload: Payload,
     after: v.optional(MessageId),
+    epoch: v.optional(Epoch),
+    group_info: v.optional(Payload),
   },
   /** Everything up to `seq` has arrived and is stored. */
   delivered: Receipt,

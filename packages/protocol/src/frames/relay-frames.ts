@@ -7,6 +7,7 @@ import {
   ChannelId,
   ConversationId,
   CryptoVersion,
+  Epoch,
   FriendshipId,
   MessageId,
   Milliseconds,
@@ -26,7 +27,10 @@ const Receipt = { conv_id: ConversationId, seq: Seq, to: AliasId, from: AliasId 
 export const relayFrames = frameSchemas({
   /** The answer to `ping`. */
   pong: { at: Milliseconds },
-  /** A message from `from`. The relay assigns `seq` and `at`. */
+  /**
+   * A message from `from`. The relay assigns `seq` and `at`. With `crypto_v` 3 it has the `epoch` that it was
+   * accepted in; a `handshake` ended that epoch.
+   */
   msg: {
     id: MessageId,
     to: AliasId,
@@ -36,9 +40,20 @@ export const relayFrames = frameSchemas({
     from: AliasId,
     seq: Seq,
     at: Milliseconds,
+    epoch: v.optional(Epoch),
+    handshake: v.optional(v.literal(true)),
   },
-  /** The message is on stable storage. */
-  ack: { id: MessageId, conv_id: ConversationId, seq: Seq, at: Milliseconds },
+  /**
+   * The message is on stable storage. It `waits` if it has `crypto_v` 3 and the recipient's client, which is
+   * connected, does not read that.
+   */
+  ack: {
+    id: MessageId,
+    conv_id: ConversationId,
+    seq: Seq,
+    at: Milliseconds,
+    waits: v.optional(v.literal(true)),
+  },
   /** `from` has received everything up to `seq`. */
   delivered: Receipt,
   /** `from` has read everything up to `seq`. */
@@ -49,8 +64,14 @@ export const relayFrames = frameSchemas({
   retract: { id: MessageId, to: AliasId, conv_id: ConversationId, from: AliasId, seq: Seq, at: Milliseconds },
   /** The retraction is on stable storage. */
   retract_ack: { id: MessageId, conv_id: ConversationId },
-  /** The backlog was sent; it had `count` stored frames. */
-  sync_end: { count: Count },
+  /**
+   * The backlog was sent; it had `count` stored frames. `incarnation` changes when the relay is restored from a
+   * backup. Only a client that announces `crypto_v` 3 gets it.
+   */
+  sync_end: {
+    count: Count,
+    incarnation: v.optional(v.pipe(v.string(), v.maxLength(64))),
+  },
   /** A hint that `from` asks for friendship. The friend list has the present state. */
   friend_request: { friendship_id: FriendshipId, from: AliasId },
   /** A hint that a request was accepted. It is sent before the first `msg` of the conversation. */
@@ -76,7 +97,7 @@ export const relayFrames = frameSchemas({
   ...forwardedCallFrames,
   /** The relay is about to close the connection. The client must not reconnect by itself. */
   goaway: { reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']) },
-  /** Why one frame was refused. The connection stays open. */
+  /** Why one frame was refused. The connection stays open. `EPOCH_STALE` has the conversation's `epoch`. */
   error: {
     error: v.string(),
     message: v.string(),
@@ -84,6 +105,7 @@ export const relayFrames = frameSchemas({
     conv_id: v.optional(v.string()),
     call_id: v.optional(v.string()),
     retry_after_ms: v.optional(v.pipe(v.number(), v.minValue(0))),
+    epoch: v.optional(Epoch),
   },
 })
 

@@ -38,6 +38,14 @@ export const messageLimits = {
     setting: 'LIMIT_CONVERSATION_PERCENT',
     means: 'percentage of these three that one conversation may use',
   },
+  waitingHandshakes: {
+    default: 10,
+    min: 1,
+    max: 1000,
+    setting: 'LIMIT_WAITING_HANDSHAKES',
+    means:
+      'undelivered handshakes that one direction of a conversation may have although there is no room for messages',
+  },
   messageLifeDays: {
     default: 30,
     min: 1,

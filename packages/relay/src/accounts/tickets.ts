@@ -10,7 +10,7 @@ import { Together } from '../operations/together.ts'
 import { type AccountId, list, query, type Storage } from '../storage/storage.ts'
 
 /** What older relays cannot do. A client uses none of it with a relay that does not name it. */
-const FEATURES = ['after']
+const FEATURES = ['after', 'epochs']
 
 interface TicketRow {
   readonly ticket_hash: string

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { forgetKeyPackages } from '../key-packages/key-packages.ts'
 import { syncFile } from '../media/files.ts'
 import { moveSequencesAhead } from '../messages/messages.ts'
+import { forgetNameInStore } from '../operations/name-in-store.ts'
 import { moveDepositIndexAhead } from '../payments/payments.ts'
 import { DATABASE_FILE, lockFolder, openSqlite } from '../storage/sqlite.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -29,9 +30,11 @@ const DEPOSIT_DISTANCE = 1_000_000
 /**
  * Moves the counters of all conversations and of deposit addresses ahead, because clients may have seen
  * numbers that are missing from the backup. Deletes all key packages, because they may have been given out
- * since. To be run once after a backup was restored.
+ * since. The relay gets a new incarnation, by which clients learn that it was restored. To be run once after
+ * a backup was restored.
  */
 export async function moveNumbersAhead(storage: Storage): Promise<void> {
+  await forgetNameInStore('incarnation', storage)
   await moveSequencesAhead(storage)
   await forgetKeyPackages(storage)
   await storage.transaction((sql) => moveDepositIndexAhead(sql, DEPOSIT_DISTANCE))

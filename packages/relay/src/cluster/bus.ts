@@ -42,6 +42,8 @@ export interface MailboxRing {
   readonly hasRetractions: boolean
   /** Whether some are of a conversation that the account's client may not know yet. */
   readonly hasUnlisted: boolean
+  /** Whether some have `crypto_v` 3. Older nodes do not say it. */
+  readonly hasVersion3?: boolean
 }
 
 /** A notification for an account's connection, on any node. */

@@ -171,6 +171,7 @@ describe.each([
       lastPosition: 4,
       hasRetractions: false,
       hasUnlisted: false,
+      hasVersion3: false,
     }
     const frames = ['x'.repeat(100_000)]
     a.bus.ring(ALICE, { ...ring, frames, bytes: 100_000 } as Ring)

@@ -9,7 +9,7 @@ export interface FrameNames {
 }
 
 export function errorFrame(error: ProtocolError, names: FrameNames): RelayFrameOf<'error'> {
-  const { field, rule, words, retryAfterMs } = error.details
+  const { field, rule, words, retryAfterMs, epoch } = error.details
   return {
     type: 'error',
     error: error.code,
@@ -18,5 +18,6 @@ export function errorFrame(error: ProtocolError, names: FrameNames): RelayFrameO
     ...(names.conv_id === undefined ? {} : { conv_id: names.conv_id }),
     ...(names.call_id === undefined ? {} : { call_id: names.call_id }),
     ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...(epoch === undefined ? {} : { epoch }),
   }
 }

@@ -49,7 +49,9 @@ export class IncomingFrames implements FrameHolder, QueueOwner {
   }
   static readonly #framePace: Pace<PlainFrame, IncomingFrames> = {
     take: ({ type }, { rates }) => rates.take(type),
-    bytesOf: (frame) => FRAME_OVERHEAD_BYTES + (frame.type === 'msg' ? frame.payload.length : 0),
+    bytesOf: (frame) =>
+      FRAME_OVERHEAD_BYTES +
+      (frame.type === 'msg' ? frame.payload.length + (frame.group_info?.length ?? 0) : 0),
     carryOut: (frame, { connection, parts }) => parts.carryOut(frame, connection),
   }
   static readonly #callPace: Pace<CallSignal, IncomingFrames> = {

@@ -32,6 +32,8 @@ export interface Conversation {
   readonly committedSeq: number
   lastSeq: number
   lastAt: number
+  /** How many handshakes were accepted. A message of `crypto_v` 3 must name it. */
+  groupEpoch: number
   readonly lanes: readonly Lane[]
 }
 
@@ -54,6 +56,8 @@ export interface SentId {
   /** Whether the message was stored when the batch began, or in this batch: neither delivered nor erased. */
   readonly isStored: boolean
   isRetracted: boolean
+  /** Whether it ended an epoch, so that it cannot be retracted. */
+  readonly isHandshake: boolean
 }
 
 /** A message or a retraction that waits for its recipient. */
@@ -65,6 +69,10 @@ export interface MessageRow {
   readonly position: number
   readonly crypto_v: number
   readonly payload: string
+  /** The epoch that it was accepted in. Only of messages of `crypto_v` 3. */
+  readonly epoch?: number | undefined
+  /** Whether it ended that epoch. */
+  readonly isHandshake?: boolean | undefined
 }
 
 /** What a batch changes in a lane. */
@@ -96,6 +104,13 @@ export interface BatchRows {
   /** The account that has this alias or had it before. */
   ownerOf(alias: AliasId): AccountId | undefined
   areFriends(a: AccountId, b: AccountId): boolean
+  /** How many handshakes waited in a lane when the batch began. Only of the lanes of handshakes. */
+  handshakesIn(conversation: Conversation, lane: Lane): number
+  /**
+   * The `seq` of the first message of `crypto_v` 3 that waited in a lane when the batch began. Only of the
+   * lanes of receipts by clients that do not read this version.
+   */
+  firstOfVersion3(conversation: Conversation, lane: Lane): number | undefined
   /** The epoch of the account's newest connection, read after the conversations were locked. */
   epochOf(account: AccountId): number | undefined
 }

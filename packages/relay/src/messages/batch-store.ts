@@ -26,6 +26,10 @@ export interface BatchKeys {
   /** The accounts whose newest connections are asked for. */
   readonly connected: ReadonlySet<AccountId>
   readonly addressed: readonly { readonly sender: AccountId; readonly alias: AliasId }[]
+  /** The conversations with handshakes, each with the account that sent them. */
+  readonly handshakes: readonly InConversation[]
+  /** The conversations with receipts by clients that do not read `crypto_v` 3, each with their account. */
+  readonly olderReaders: readonly InConversation[]
 }
 
 interface InConversation {
@@ -39,17 +43,26 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
   const sentIds = new Map<string, BatchKeys['sentIds'][number]>()
   const peersIds = new Map<string, BatchKeys['peersIds'][number]>()
   const addressed = new Map<string, BatchKeys['addressed'][number]>()
-  for (const { kind, account, frame } of operations) {
+  const handshakes = new Map<string, InConversation>()
+  const olderReaders = new Map<string, InConversation>()
+  for (const operation of operations) {
+    const { kind, account, frame } = operation
     const convId = frame.conv_id
     const isPeers = kind !== 'receipt'
     mailboxes.set(`${convId} ${account} ${isPeers}`, { convId, account, isPeers })
-    if (kind === 'receipt') continue
+    if (kind === 'receipt') {
+      if (!operation.readsVersion3) olderReaders.set(`${convId} ${account}`, { convId, account })
+      continue
+    }
     addressed.set(`${account} ${frame.to}`, { sender: account, alias: frame.to })
     sentIds.set(`${account} ${frame.id}`, { sender: account, id: frame.id })
     if (kind === 'retract')
       peersIds.set(`${account} ${convId} ${frame.id}`, { convId, account, id: frame.id })
-    else if (frame.after !== undefined)
-      sentIds.set(`${account} ${frame.after}`, { sender: account, id: frame.after })
+    else {
+      if (frame.after !== undefined)
+        sentIds.set(`${account} ${frame.after}`, { sender: account, id: frame.after })
+      if (frame.group_info !== undefined) handshakes.set(`${convId} ${account}`, { convId, account })
+    }
   }
   return {
     conversations: new Set(operations.map(({ frame }) => frame.conv_id)),
@@ -58,5 +71,7 @@ export function keysOf(operations: readonly Operation[]): BatchKeys {
     peersIds: [...peersIds.values()],
     connected: new Set(operations.flatMap(({ account, epoch }) => (epoch === undefined ? [] : [account]))),
     addressed: [...addressed.values()],
+    handshakes: [...handshakes.values()],
+    olderReaders: [...olderReaders.values()],
   }
 }

@@ -4,6 +4,7 @@ import {
   type AliasId,
   type ClientFrameOf,
   type ConversationId,
+  EPOCH_VERSION,
   type Limits,
   ProtocolError,
   type RelayFrame,
@@ -13,7 +14,7 @@ import { frameRefused } from '../operations/disk-space.ts'
 import type { AccountId } from '../storage/storage.ts'
 import { receiptRings } from './batch-receipts.ts'
 import type { BatchRows, Conversation, Lane, LaneChanges, Mailbox, MessageRow, SentId } from './batch-rows.ts'
-import { checkMessageRoom, checkRetractionRoom } from './room.ts'
+import { checkRetractionRoom, hasMessageRoom, mailboxFull } from './room.ts'
 import type { CommitCounts } from './sent-id-counts.ts'
 import { encodeRow } from './stored-frames.ts'
 import { afterReading, withoutSeqs, withSeq } from './unread-seqs.ts'
@@ -26,7 +27,12 @@ export type Operation = {
 } & (
   | { readonly kind: 'append'; readonly frame: ClientFrameOf<'msg'> }
   | { readonly kind: 'retract'; readonly frame: ClientFrameOf<'retract'> }
-  | { readonly kind: 'receipt'; readonly frame: ClientFrameOf<'delivered' | 'read'> }
+  | {
+      readonly kind: 'receipt'
+      readonly frame: ClientFrameOf<'delivered' | 'read'>
+      /** Whether the client reads `crypto_v` 3. If not, it confirms nothing from such a message on. */
+      readonly readsVersion3: boolean
+    }
 )
 
 /** What the sender of a frame gets, once the batch is on stable storage. */
@@ -47,11 +53,15 @@ export interface Acknowledged {
   readonly conversation: number
   readonly seq: number
   readonly isRepeat: boolean
+  /** The recipient of a message of `crypto_v` 3 that is not delivered. */
+  readonly recipient: AccountId | undefined
 }
 
 /** Everything a batch changes. */
 export interface BatchWrites {
   readonly conversations: readonly Conversation[]
+  /** The group infos of the conversations that had handshakes. */
+  readonly groupInfos: ReadonlyMap<Conversation, string>
   readonly lanes: readonly LaneChanges[]
   readonly mailboxes: readonly Mailbox[]
   readonly newSentIds: readonly SentId[]
@@ -69,6 +79,7 @@ export class Batch {
   readonly #takesNew: boolean
   readonly #outcomes: Outcome[] = []
   readonly #conversations = new Set<Conversation>()
+  readonly #groupInfos = new Map<Conversation, string>()
   readonly #lanes = new Map<Lane, LaneChanges>()
   /** The mailboxes that got frames, each with its last position before the batch. */
   readonly #mailboxes = new Map<Mailbox, number>()
@@ -114,6 +125,7 @@ export class Batch {
   writes(): BatchWrites {
     return {
       conversations: [...this.#conversations],
+      groupInfos: this.#groupInfos,
       lanes: [...this.#lanes.values()],
       mailboxes: [...this.#mailboxes.keys()],
       newSentIds: [...this.#newSentIds.values()],
@@ -134,7 +146,7 @@ export class Batch {
       case 'retract':
         return { answers: [this.#retract(operation.account, operation.frame)] }
       case 'receipt':
-        this.#receipt(operation.account, operation.frame)
+        this.#receipt(operation)
         return { answers: [] }
       default:
         return operation satisfies never
@@ -145,16 +157,22 @@ export class Batch {
     const known = this.#sentId(sender, frame.id)
     if (known) return this.#repeat(known, sender, frame)
     const { conversation, lane } = this.#openLane(sender, frame)
+    const { epoch, group_info: groupInfo } = frame
+    // The conversation is locked until the commit, so of two who leave the same epoch only one gets through.
+    if (epoch !== undefined && epoch !== conversation.groupEpoch)
+      throw new ProtocolError('EPOCH_STALE', { epoch: conversation.groupEpoch })
     // Only the sender's own ids count. A retraction of an unknown message makes its id known as well.
     if (frame.after !== undefined && this.#sentId(sender, frame.after)?.conversation !== conversation.id)
       throw new ProtocolError('OUT_OF_ORDER')
     if (!this.#takesNew) throw frameRefused()
     const mailbox = this.#rows.mailbox(lane.recipient)
-    checkMessageRoom(lane, mailbox, frame.payload.length, this.#limits)
+    const isHandshake = groupInfo !== undefined
+    const hasRoom = hasMessageRoom(lane, mailbox, frame.payload.length, this.#limits)
+    if (!hasRoom && !(isHandshake && this.#hasHandshakeRoom(conversation, lane))) throw mailboxFull()
     this.#sentIdCounts.count(sender, this.#now)
 
     const row = this.#nextRow(conversation, mailbox, { kind: 'message', id: frame.id })
-    const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload }
+    const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload, epoch, isHandshake }
     this.#changesOf(conversation, lane).inserts.push(message)
     lane.unreadSeqs = withSeq(lane.unreadSeqs, row.seq)
     for (const counts of [lane, mailbox]) {
@@ -169,9 +187,20 @@ export class Batch {
       at: row.at,
       isStored: true,
       isRetracted: false,
+      isHandshake,
     }
     this.#rememberId(sent)
-    return acknowledgement(frame, sent, false)
+    if (isHandshake) {
+      conversation.groupEpoch += 1
+      this.#groupInfos.set(conversation, groupInfo)
+    }
+    return acknowledgement(frame, sent, { isRepeat: false, lane })
+  }
+
+  // A full mailbox still takes some handshakes, because without them nobody could go on once there is room.
+  #hasHandshakeRoom(conversation: Conversation, lane: Lane): boolean {
+    const added = this.#lanes.get(lane)?.inserts.filter(({ isHandshake }) => isHandshake).length ?? 0
+    return this.#rows.handshakesIn(conversation, lane) + added < this.#limits.waitingHandshakes
   }
 
   // A repeat gets the first ack's `seq` and `at` and is not delivered again. Some clients repeat because they
@@ -180,12 +209,14 @@ export class Batch {
   #repeat(known: SentId, sender: AccountId, frame: ClientFrameOf<'msg'>): Answered {
     const conversation = this.#rows.conversation(frame.conv_id)
     if (conversation?.id !== known.conversation) throw new ProtocolError('ID_REUSED')
+    // An `ack` would say that the epoch has ended.
+    if (frame.group_info !== undefined && !known.isHandshake) throw new ProtocolError('ID_REUSED')
     const lane = laneFrom(conversation, sender)
     if (lane) {
       const { before } = this.#changesOf(conversation, lane)
       lane.toldRound = before.toldRound + 1
     }
-    return acknowledgement(frame, known, true)
+    return acknowledgement(frame, known, { isRepeat: true, lane })
   }
 
   #retract(sender: AccountId, frame: ClientFrameOf<'retract'>): RelayFrame {
@@ -193,6 +224,7 @@ export class Batch {
     const { conversation, lane } = this.#openLane(sender, frame)
     const known = this.#sentId(sender, frame.id)
     if (known && known.conversation !== conversation.id) throw new ProtocolError('ID_REUSED')
+    if (known?.isHandshake) throw new ProtocolError('NOT_RETRACTABLE')
     if (known?.isRetracted) return answer
     if (!known && this.#sentId(lane.recipient, frame.id)?.conversation === conversation.id) {
       throw new ProtocolError('NOT_YOUR_MESSAGE')
@@ -222,6 +254,7 @@ export class Batch {
         at: row.at,
         isStored: false,
         isRetracted: true,
+        isHandshake: false,
       })
     }
     work.inserts.push({ ...row, crypto_v: 0, payload: '' })
@@ -241,15 +274,18 @@ export class Batch {
 
   // Only the conversation decides, also after the friendship ended. `to` is not checked, because it may be a
   // former alias.
-  #receipt(reader: AccountId, frame: ClientFrameOf<'delivered' | 'read'>): void {
+  #receipt({ account: reader, frame, readsVersion3 }: Extract<Operation, { kind: 'receipt' }>): void {
     const conversation = this.#rows.conversation(frame.conv_id)
     const lane = conversation?.lanes.find((candidate) => candidate.recipient === reader)
     if (!conversation || !lane) throw new ProtocolError('WRONG_CONVERSATION')
     if (frame.seq > conversation.committedSeq) {
       throw new ProtocolError('SEQ_UNKNOWN', { field: 'seq', rule: 'must be of a message that exists' })
     }
-    const readSeq = frame.type === 'read' ? Math.max(lane.readSeq, frame.seq) : lane.readSeq
-    const deliveredSeq = Math.max(lane.deliveredSeq, frame.seq)
+    // A mark is cumulative, and clients also know numbers of messages that they sent themselves.
+    const first = readsVersion3 ? undefined : this.#rows.firstOfVersion3(conversation, lane)
+    const seq = first === undefined ? frame.seq : Math.min(frame.seq, first - 1)
+    const readSeq = frame.type === 'read' ? Math.max(lane.readSeq, seq) : lane.readSeq
+    const deliveredSeq = Math.max(lane.deliveredSeq, seq)
     if (readSeq === lane.readSeq && deliveredSeq === lane.deliveredSeq) return
     this.#changesOf(conversation, lane)
     if (readSeq > lane.readSeq) lane.unreadSeqs = afterReading(lane.unreadSeqs, readSeq)
@@ -318,13 +354,17 @@ export class Batch {
     const waiting = new Map<Mailbox, { row: MessageRow; frame: string }[]>()
     const convIds = new Map<Mailbox, ConversationId[]>()
     const unlisted = new Set<Mailbox>()
+    const ofVersion3 = new Set<Mailbox>()
     for (const { conversation, lane, inserts } of this.#lanes.values()) {
       if (inserts.length === 0) continue
       const mailbox = this.#rows.mailbox(lane.recipient)
       const list = waiting.get(mailbox) ?? []
       waiting.set(mailbox, list)
       const names = this.#namesFor(conversation, { to: lane.recipient, from: lane.sender })
-      for (const row of inserts) list.push({ row, frame: encodeRow(row, names) })
+      for (const row of inserts) {
+        list.push({ row, frame: encodeRow(row, names) })
+        if (row.crypto_v === EPOCH_VERSION) ofVersion3.add(mailbox)
+      }
       const named = convIds.get(mailbox)
       if (named) named.push(conversation.convId)
       else convIds.set(mailbox, [conversation.convId])
@@ -343,6 +383,7 @@ export class Batch {
           convIds: convIds.get(mailbox) ?? [],
           hasRetractions: sorted.some(({ row }) => row.kind === 'retraction'),
           hasUnlisted: unlisted.has(mailbox),
+          hasVersion3: ofVersion3.has(mailbox),
         },
       }
     })
@@ -358,11 +399,16 @@ export class Batch {
 }
 
 function acknowledgement(
-  { id, conv_id }: ClientFrameOf<'msg'>,
-  { conversation, seq, at }: Pick<SentId, 'conversation' | 'seq' | 'at'>,
-  isRepeat: boolean,
+  { id, conv_id, crypto_v }: ClientFrameOf<'msg'>,
+  { conversation, seq, at, isStored }: SentId,
+  { isRepeat, lane }: { isRepeat: boolean; lane: Lane | undefined },
 ): Answered {
-  return { answers: [{ type: 'ack', id, conv_id, seq, at }], acknowledged: { conversation, seq, isRepeat } }
+  const waits = crypto_v === EPOCH_VERSION && lane && isStored && seq > lane.deliveredSeq
+  const recipient = waits ? lane.recipient : undefined
+  return {
+    answers: [{ type: 'ack', id, conv_id, seq, at }],
+    acknowledged: { conversation, seq, isRepeat, recipient },
+  }
 }
 
 function laneFrom(conversation: Conversation, sender: AccountId): Lane | undefined {

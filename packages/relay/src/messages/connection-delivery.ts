@@ -3,7 +3,13 @@
 // frames of a ring (a notification on the bus) are sent only if they continue exactly there. Otherwise the
 // store is read, which also bounds the memory that a slow reader takes. Frames of conversations that wait
 // (held-conversations.ts) are passed over, and sent later from the store.
-import { type ConversationId, encodeFrame, type Limits } from '@sotto/protocol'
+import {
+  type ClientFrameOf,
+  type ConversationId,
+  EPOCH_VERSION,
+  encodeFrame,
+  type Limits,
+} from '@sotto/protocol'
 import type { MailboxRing, Ring } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import { type After, systemAfter } from '../operations/after.ts'
@@ -45,6 +51,8 @@ export interface DeliveryParts {
   readonly clock: Clock
   readonly after?: After
   readonly log: Log
+  /** What tells clients that the relay was restored from a backup, because it has changed. */
+  readonly incarnation: string
 }
 
 type State =
@@ -59,6 +67,7 @@ export class ConnectionDelivery {
   readonly #reader: DeliveryReader
   readonly #windowBytes: number
   readonly #log: Log
+  readonly #incarnation: string
   readonly #unconfirmed = new Unconfirmed()
   readonly #receipts: ReceiptDelivery
   readonly #held: HeldConversations
@@ -77,6 +86,7 @@ export class ConnectionDelivery {
     this.#reader = parts.reader
     this.#windowBytes = parts.limits.windowBytes
     this.#log = parts.log
+    this.#incarnation = parts.incarnation
     const after = parts.after ?? systemAfter
     this.#receipts = new ReceiptDelivery({
       ...{ connection, reader: parts.reader, unconfirmed: this.#unconfirmed },
@@ -114,11 +124,13 @@ export class ConnectionDelivery {
 
   /**
    * The first `sync` requests the backlog, which is being sent already, and the marks that waited for it. A
-   * later one requests everything unconfirmed. Each says how the client reads receipts.
+   * later one requests everything unconfirmed. Each says how the client reads receipts, and which versions of
+   * messages.
    */
-  sync(receipts: 'by_seq' | undefined): void {
+  sync({ receipts, crypto_v: version = 1 }: Omit<ClientFrameOf<'sync'>, 'type'>): void {
     this.#receipts.clientIs(receipts ?? 'older')
-    const hasReleased = this.#held.setOff(receipts === 'by_seq')
+    const isListed = this.#held.setOff(receipts === 'by_seq')
+    const hasReleased = this.#held.setReadsVersion3(version >= EPOCH_VERSION) || isListed
     if (hasReleased) this.readAgain()
     if (this.#hadFirstSync) this.#restart()
     else if (this.#hasSentBacklog && hasReleased) this.#owesSyncEnd = true
@@ -145,6 +157,11 @@ export class ConnectionDelivery {
   /** The conversations of which messages are withheld, each with the suspended account. */
   get withheld(): ReturnType<HeldConversations['withheld']> {
     return this.#held.withheld()
+  }
+
+  /** Whether the client reads messages of `crypto_v` 3, as its last `sync` said; undefined if it sent none. */
+  get readsVersion3(): boolean | undefined {
+    return this.#hadFirstSync ? this.#held.readsVersion3 : undefined
   }
 
   /** The client has confirmed something in a conversation. */
@@ -303,7 +320,7 @@ export class ConnectionDelivery {
   ): Promise<number> {
     const part = { convId, afterSeq, upToPosition: this.#position }
     const rows = await this.#reader.readConversation(this.connection.account, part, most)
-    if (this.#held.mustRewind(convId, rows)) return 0
+    if (this.#held.mustRewind(rows)) return 0
     let last = afterSeq
     const count = await this.#sendRows(reading, rows, (row) => {
       const isTaken = this.#held.takesReleased(row, last)
@@ -371,7 +388,8 @@ export class ConnectionDelivery {
   }
 
   #endSync(count: number): void {
-    this.connection.send(encodeFrame({ type: 'sync_end', count }))
+    const incarnation = this.#held.readsVersion3 ? this.#incarnation : undefined
+    this.connection.send(encodeFrame({ type: 'sync_end', count, incarnation }))
   }
 
   async #sendNotices(reading: Reading): Promise<number> {

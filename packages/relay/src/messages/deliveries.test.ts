@@ -30,6 +30,7 @@ test('the relay stops only after every confirmation is stored, not only the last
       limits: { windowBytes: 1000, unlistedSeconds: 30, listedSeconds: 1 },
       clock: systemClock,
       log: createLog('silent'),
+      incarnation: 'one',
     })
     const connections = [1, 2].map((account) => connectionOf(account as AccountId))
     for (const connection of connections) {

@@ -1,5 +1,5 @@
 // Holds one ConnectionDelivery for each connection of this node, and passes the rings of the bus to it.
-import type { ConversationId } from '@sotto/protocol'
+import type { ClientFrameOf, ConversationId } from '@sotto/protocol'
 import type { Bus, Ring } from '../cluster/bus.ts'
 import type { ConnectionFollower } from '../gateway/frame-handlers.ts'
 import { Repeatable } from '../operations/repeatable.ts'
@@ -75,8 +75,21 @@ export class Deliveries implements ConnectionFollower {
     this.#find(connection)?.drained()
   }
 
-  sync(connection: DeliveredConnection, receipts: 'by_seq' | undefined): void {
-    this.#find(connection)?.sync(receipts)
+  sync(connection: DeliveredConnection, frame: ClientFrameOf<'sync'>): void {
+    this.#find(connection)?.sync(frame)
+  }
+
+  /** Whether the client of a connection reads messages of `crypto_v` 3. */
+  readsVersion3(connection: DeliveredConnection): boolean {
+    return this.#find(connection)?.readsVersion3 ?? false
+  }
+
+  /**
+   * Whether an account is connected to this node by a client that does not read messages of `crypto_v` 3. Its
+   * connections to other nodes are not known here.
+   */
+  hasOlderClient(account: AccountId): boolean {
+    return this.#byAccount.get(account)?.readsVersion3 === false
   }
 
   /** The `ack` of a message is about to leave on this connection. */

@@ -5,8 +5,8 @@ import { MESSAGE_KINDS } from './batch-rows.ts'
 import { lockConversations } from './conversations.ts'
 
 /**
- * Closes a deleted account's conversations, and erases its undelivered messages and its notices. The messages
- * and marks that it sent still arrive (protocol, Delivery 6).
+ * Closes a deleted account's conversations, and erases their group infos, its undelivered messages and its
+ * notices. The messages and marks that it sent still arrive (protocol, Delivery 6).
  */
 export async function eraseMailbox(account: AccountId, sliced: Sliced): Promise<void> {
   // Each order is one that an index has. No conversation is opened any more, so none is missed.
@@ -35,8 +35,10 @@ export async function eraseMailbox(account: AccountId, sliced: Sliced): Promise<
 }
 
 async function close(sql: Sql, conversations: readonly { id: number }[]): Promise<void> {
-  for (const { id } of conversations.toSorted((a, b) => a.id - b.id))
+  for (const { id } of conversations.toSorted((a, b) => a.id - b.id)) {
     await sql`UPDATE conversations SET is_open = 0 WHERE id = ${id}`
+    await sql`DELETE FROM group_infos WHERE conversation_id = ${id}`
+  }
 }
 
 async function eraseOldest(sql: Sql, account: AccountId): Promise<'more' | undefined> {

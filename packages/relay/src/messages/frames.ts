@@ -1,11 +1,18 @@
 // Handles the frames of messaging: sync, msg, delivered, read, typing, retract.
-import { type ClientFrameOf, encodeFrame, type Limits, ProtocolError } from '@sotto/protocol'
+import {
+  type ClientFrameOf,
+  EPOCH_VERSION,
+  encodeFrame,
+  type Limits,
+  ProtocolError,
+  type RelayFrame,
+} from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Connection } from '../gateway/connection.ts'
 import { ReplacedError } from '../gateway/epochs.ts'
 import type { Answers, FrameHandlers } from '../gateway/frame-handlers.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { Operation } from './batch.ts'
+import type { Acknowledged, Operation } from './batch.ts'
 import { findPeer } from './conversations.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -41,23 +48,27 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
     if ('refused' in outcome) throw outcome.refused
     if (outcome.acknowledged) deliveries.acknowledged(connection, outcome.acknowledged)
     if (operation.kind === 'receipt') deliveries.confirmed(connection, operation.frame.conv_id)
-    return outcome.answers
+    return waits(outcome.acknowledged) ? outcome.answers.map(waiting) : outcome.answers
   }
 
-  const confirm = (frame: ClientFrameOf<'delivered' | 'read'>, connection: Connection): Promise<Answers> =>
-    carryOut({ kind: 'receipt', account: connection.account, frame }, connection)
+  // Only what this node knows: the store would have to be asked for each message.
+  const waits = (message: Acknowledged | undefined): boolean =>
+    message?.recipient !== undefined && deliveries.hasOlderClient(message.recipient)
+
+  const confirm = (frame: ClientFrameOf<'delivered' | 'read'>, connection: Connection): Promise<Answers> => {
+    const readsVersion3 = deliveries.readsVersion3(connection)
+    return carryOut({ kind: 'receipt', account: connection.account, frame, readsVersion3 }, connection)
+  }
 
   return {
-    sync: ({ receipts }, connection) => {
-      deliveries.sync(connection, receipts)
+    sync: (frame, connection) => {
+      deliveries.sync(connection, frame)
       return undefined
     },
 
     msg: (frame, connection) => {
-      if (frame.payload.length > limits.payloadCharacters) {
-        const rule = `must be at most ${limits.payloadCharacters} characters`
-        return Promise.reject(new ProtocolError('INVALID_FIELD', { field: 'payload', rule }))
-      }
+      const fault = faultIn(frame, limits)
+      if (fault) return Promise.reject(new ProtocolError('INVALID_FIELD', fault))
       return carryOut({ kind: 'append', account: connection.account, frame }, connection)
     },
 
@@ -80,4 +91,26 @@ export function messageFrames(parts: MessageFrameParts): FrameHandlers<Names> {
       return []
     },
   }
+}
+
+// What the schema of a frame cannot say.
+function faultIn(
+  { crypto_v: version, payload, epoch, group_info: groupInfo }: ClientFrameOf<'msg'>,
+  { payloadCharacters }: Limits,
+): { field: string; rule: string } | undefined {
+  for (const [field, text] of [
+    ['payload', payload],
+    ['group_info', groupInfo],
+  ] as const)
+    if (text !== undefined && text.length > payloadCharacters)
+      return { field, rule: `must be at most ${payloadCharacters} characters` }
+  if (version === EPOCH_VERSION)
+    return epoch === undefined ? { field: 'epoch', rule: 'must be given with crypto_v 3' } : undefined
+  if (epoch !== undefined) return { field: 'epoch', rule: 'must only be given with crypto_v 3' }
+  if (groupInfo !== undefined) return { field: 'group_info', rule: 'must only be given with crypto_v 3' }
+  return undefined
+}
+
+function waiting(answer: RelayFrame): RelayFrame {
+  return answer.type === 'ack' ? { ...answer, waits: true } : answer
 }

@@ -172,5 +172,5 @@ export class GroupCommit {
 
 // Roughly the memory that a waiting frame takes: its payload, its object and the promise of its answer.
 function bytesOf({ frame }: Operation): number {
-  return 512 + (frame.type === 'msg' ? frame.payload.length : 0)
+  return 512 + (frame.type === 'msg' ? frame.payload.length + (frame.group_info?.length ?? 0) : 0)
 }

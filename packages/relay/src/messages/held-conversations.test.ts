@@ -181,7 +181,7 @@ class Play {
     this.#isBySeq = isBySeq
     this.#syncs += 1
     for (const model of this.#models.values()) model.restartsDue += 1
-    this.world.delivery.sync(isBySeq ? 'by_seq' : undefined)
+    this.world.delivery.sync(isBySeq ? { receipts: 'by_seq' } : {})
   }
 }
 

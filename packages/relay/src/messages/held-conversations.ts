@@ -1,11 +1,13 @@
 // The conversations of one connection of which stored messages were passed over. A client's next `delivered`,
 // which is cumulative, would erase them, so no later message of the conversation may overtake them. There are
-// two reasons (protocol, Delivery 5):
+// three reasons (protocol, Delivery 5):
 // - The first messages of a conversation wait. Older clients cannot decrypt a message of a conversation that
 //   they have not seen in their friend list: they drop it. So the messages wait until the friend list has
 //   named the conversation, or at most for a while.
 // - The messages of a suspended account are withheld. The store says whose they are, so the next reading
 //   finds out that the suspension has ended, also if this connection was not told.
+// - A message of `crypto_v` 3 waits for a client that reads this version, and all later ones of the
+//   conversation with it. The store says which is the first, so the next reading finds out that it is gone.
 import type { ConversationId, Limits } from '@sotto/protocol'
 import type { MailboxRing } from '../cluster/bus.ts'
 import type { After } from '../operations/after.ts'
@@ -16,15 +18,18 @@ import type { WaitingFrame } from './mailbox-reader.ts'
 /** The part of a stored frame that decides whether it waits. */
 type Row = Pick<
   WaitingFrame,
-  'position' | 'seq' | 'convId' | 'unlistedSince' | 'isRetraction' | 'withheldFrom'
+  'position' | 'seq' | 'convId' | 'unlistedSince' | 'isRetraction' | 'withheldFrom' | 'firstOfVersion3'
 >
 
 /** A conversation of which messages are withheld. Its retractions go. */
 interface Withheld {
-  /** The suspended account that sent them. */
-  readonly sender: AccountId
   /** Everything up to here has been sent, or is not this conversation's. */
   readonly afterSeq: number
+}
+
+/** One of which the other account is suspended. */
+interface OfSuspended extends Withheld {
+  readonly sender: AccountId
 }
 
 /** A conversation of which stored frames were passed over because they are its first, or goes again. */
@@ -64,7 +69,9 @@ export class HeldConversations {
   readonly #parts: HeldParts
   readonly #openedAt: number
   readonly #waiting = new Map<ConversationId, Waiting>()
-  readonly #withheld = new Map<ConversationId, Withheld>()
+  readonly #ofSuspended = new Map<ConversationId, OfSuspended>()
+  /** Those of which the client cannot read a message, because of its version. */
+  readonly #tooNew = new Map<ConversationId, Withheld>()
   /** Conversations whose suspension has ended, until the store was read again. */
   readonly #lifted = new Set<ConversationId>()
   readonly #ended = new Map<ConversationId, Ended>()
@@ -72,6 +79,7 @@ export class HeldConversations {
   readonly #listing = new Map<ConversationId, number>()
   /** Whether the client needs no friend list before messages. */
   #isOff: boolean
+  #readsVersion3 = false
   #cancelTimer: (() => void) | undefined
   #timerUntil = Number.POSITIVE_INFINITY
 
@@ -82,17 +90,23 @@ export class HeldConversations {
   }
 
   /** Whether new frames must not be sent at once, because some might have to wait. */
-  blocks({ hasUnlisted, convIds }: Pick<MailboxRing, 'hasUnlisted' | 'convIds'>): boolean {
-    if (this.#waiting.size > 0 || (hasUnlisted && !this.#isOff)) return true
-    return this.#withheld.size > 0 && convIds.some((convId) => this.#withheld.has(convId))
+  blocks(ring: Pick<MailboxRing, 'hasUnlisted' | 'hasVersion3' | 'convIds'>): boolean {
+    if (this.#waiting.size > 0 || (ring.hasUnlisted && !this.#isOff)) return true
+    if (ring.hasVersion3 !== false && !this.#readsVersion3) return true
+    if (this.#ofSuspended.size + this.#tooNew.size === 0) return false
+    return ring.convIds.some((convId) => this.#ofSuspended.has(convId) || this.#tooNew.has(convId))
+  }
+
+  /** Whether the client reads messages of `crypto_v` 3. */
+  get readsVersion3(): boolean {
+    return this.#readsVersion3
   }
 
   /** Whether a frame of the mailbox is passed over for now. */
   skips(row: Row): boolean {
-    if (this.#withholds(row)) return true
-    const isHeld = this.#holds(row)
-    if (!row.isRetraction) this.#endWithholding(row.convId)
-    return isHeld || this.#waiting.has(row.convId)
+    const isPassed = this.#withholds(row) || this.#holds(row)
+    this.#endWhatIsOver(row)
+    return isPassed || this.#waiting.has(row.convId)
   }
 
   /**
@@ -100,7 +114,7 @@ export class HeldConversations {
    * called between two readings of the store.
    */
   findReleased(): { convId: ConversationId; afterSeq: number } | undefined {
-    for (const convId of this.#lifted) this.#endWithholding(convId)
+    for (const convId of this.#lifted) this.#end(this.#ofSuspended, convId)
     this.#lifted.clear()
     for (const [convId, { isReleased, afterSeq }] of this.#waiting) {
       if (isReleased) return { convId, afterSeq }
@@ -109,12 +123,13 @@ export class HeldConversations {
   }
 
   /**
-   * Whether frames of a released conversation, read together, must be read again: the suspension of their
-   * sender ended after earlier ones were passed over as withheld.
+   * Whether frames of a released conversation, read together, must be read again: the reason has ended for
+   * which earlier ones were withheld.
    */
-  mustRewind(convId: ConversationId, rows: readonly Row[]): boolean {
-    const isSendable = (row: Row): boolean => !row.isRetraction && row.withheldFrom === undefined
-    return rows.some(isSendable) && this.#endWithholding(convId)
+  mustRewind(rows: readonly Row[]): boolean {
+    let isOver = false
+    for (const row of rows) isOver = this.#endWhatIsOver(row) || isOver
+    return isOver
   }
 
   /**
@@ -126,7 +141,8 @@ export class HeldConversations {
     const { convId, seq, position } = row
     const waiting = this.#findReleased(convId, afterSeq)
     // What was withheld may be the first of its conversation.
-    if (!waiting || (row.withheldFrom === undefined && this.#holds(row))) return false
+    const isWithheld = row.withheldFrom !== undefined || this.#isTooNew(row)
+    if (!waiting || (!isWithheld && this.#holds(row))) return false
     this.#waiting.set(convId, { ...waiting, afterSeq: seq, afterPosition: position })
     return !this.#withholds(row)
   }
@@ -191,7 +207,7 @@ export class HeldConversations {
 
   /** The conversations of which messages are withheld, each with the suspended account. */
   *withheld(): Iterable<{ readonly convId: ConversationId; readonly sender: AccountId }> {
-    for (const [convId, { sender }] of this.#withheld) yield { convId, sender }
+    for (const [convId, { sender }] of this.#ofSuspended) yield { convId, sender }
   }
 
   /**
@@ -216,9 +232,18 @@ export class HeldConversations {
     return this.#waiting.size > 0
   }
 
+  /** Whether the client reads messages of `crypto_v` 3. @returns whether frames can be sent now */
+  setReadsVersion3(reads: boolean): boolean {
+    this.#readsVersion3 = reads
+    if (!reads) return false
+    for (const convId of [...this.#tooNew.keys()]) this.#end(this.#tooNew, convId)
+    return [...this.#waiting.values()].some(({ isReleased }) => isReleased)
+  }
+
   /** The mailbox is read from the start again, which also sends what was released. */
   restart(): void {
-    this.#withheld.clear()
+    this.#ofSuspended.clear()
+    this.#tooNew.clear()
     for (const [convId, waiting] of this.#waiting) {
       if (waiting.isReleased) this.#waiting.delete(convId)
       // What was withheld before is not remembered any more, and may lie before the frames that wait.
@@ -229,7 +254,8 @@ export class HeldConversations {
   close(): void {
     this.#cancelTimer?.()
     this.#waiting.clear()
-    this.#withheld.clear()
+    this.#ofSuspended.clear()
+    this.#tooNew.clear()
   }
 
   #findReleased(convId: ConversationId, afterSeq: number): Waiting | undefined {
@@ -237,18 +263,34 @@ export class HeldConversations {
     return waiting?.isReleased && waiting.afterSeq === afterSeq ? waiting : undefined
   }
 
-  #withholds({ convId, seq, withheldFrom: sender }: Row): boolean {
-    if (sender === undefined) return false
-    const afterSeq = Math.min(this.#withheld.get(convId)?.afterSeq ?? seq, seq - 1)
-    this.#withheld.set(convId, { sender, afterSeq })
-    return true
+  #withholds(row: Row): boolean {
+    const { convId, seq, withheldFrom: sender } = row
+    const afterOf = (known: Withheld | undefined): number => Math.min(known?.afterSeq ?? seq, seq - 1)
+    if (sender !== undefined)
+      this.#ofSuspended.set(convId, { sender, afterSeq: afterOf(this.#ofSuspended.get(convId)) })
+    const isTooNew = this.#isTooNew(row)
+    if (isTooNew) this.#tooNew.set(convId, { afterSeq: afterOf(this.#tooNew.get(convId)) })
+    return sender !== undefined || isTooNew
+  }
+
+  #isTooNew({ seq, isRetraction, firstOfVersion3: first }: Row): boolean {
+    return !this.#readsVersion3 && !isRetraction && first !== undefined && seq >= first
+  }
+
+  // A frame of a conversation can show that the reason is over for which others were withheld: its sender is
+  // not suspended, or the first one that the client could not read is gone.
+  #endWhatIsOver({ convId, isRetraction, withheldFrom, firstOfVersion3: first }: Row): boolean {
+    const isLifted = !isRetraction && withheldFrom === undefined && this.#end(this.#ofSuspended, convId)
+    const tooNew = this.#tooNew.get(convId)
+    const isGone = tooNew !== undefined && (first === undefined || first > tooNew.afterSeq + 1)
+    return (isGone && this.#end(this.#tooNew, convId)) || isLifted
   }
 
   // What was withheld is sent from the store, unless the conversation waits for another reason.
-  #endWithholding(convId: ConversationId): boolean {
-    const withheld = this.#withheld.get(convId)
+  #end(reason: Map<ConversationId, Withheld>, convId: ConversationId): boolean {
+    const withheld = reason.get(convId)
     if (!withheld) return false
-    this.#withheld.delete(convId)
+    reason.delete(convId)
     const waiting = this.#waiting.get(convId) ?? { ...RELEASED, afterSeq: withheld.afterSeq }
     const afterSeq = Math.min(waiting.afterSeq, withheld.afterSeq)
     this.#waiting.set(convId, { ...waiting, afterSeq })
@@ -294,7 +336,8 @@ export class HeldConversations {
     if (!waiting || waiting.isReleased) return waiting !== undefined
     this.#waiting.set(convId, { ...waiting, isReleased: true })
     // The next reading says whether they are still withheld.
-    this.#endWithholding(convId)
+    this.#end(this.#ofSuspended, convId)
+    this.#end(this.#tooNew, convId)
     return true
   }
 

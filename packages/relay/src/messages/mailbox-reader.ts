@@ -26,6 +26,8 @@ export interface WaitingFrame {
    * retractions, which go because they only take back.
    */
   readonly withheldFrom: AccountId | undefined
+  /** The `seq` of the first stored message of the conversation that has `crypto_v` 3, if there is one. */
+  readonly firstOfVersion3: number | undefined
   readonly frame: string
 }
 
@@ -70,13 +72,18 @@ interface Row {
   alias_from: AliasId
   unlisted_since: number
   withheld_from: AccountId | null
+  first_of_version_3: number | null
+  group_epoch: number | null
+  is_handshake: number | null
 }
 
 const SELECT_ROWS = part`
   SELECT messages.position, messages.kind, messages.message_id, messages.seq, messages.at, messages.crypto_v,
-    messages.payload, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
+    messages.payload, messages.group_epoch, messages.is_handshake, conversations.conv_id, recipient.alias_id AS alias_to, sender.alias_id AS alias_from,
     CASE WHEN lanes.delivered_seq = 0 THEN lanes.unlisted_since ELSE 0 END AS unlisted_since,
-    suspensions.account_id AS withheld_from
+    suspensions.account_id AS withheld_from,
+    (SELECT MIN(newer.seq) FROM messages AS newer WHERE newer.conversation_id = messages.conversation_id
+      AND newer.recipient_id = messages.recipient_id AND newer.crypto_v = 3) AS first_of_version_3
   FROM conversations
   JOIN messages ON messages.conversation_id = conversations.id
   JOIN lanes ON lanes.conversation_id = messages.conversation_id AND lanes.recipient_id = messages.recipient_id
@@ -234,13 +241,17 @@ export class MailboxReader {
 function waitingFrameOf({ conv_id, alias_to, alias_from, unlisted_since, ...row }: Row): WaitingFrame {
   const kind = kindOf(row.kind)
   const { position, message_id: id, seq, at, crypto_v, payload } = row
+  const epoch = row.group_epoch ?? undefined
   const frame = encodeRow(
-    { kind, id, seq, at, position, crypto_v, payload },
+    { kind, id, seq, at, position, crypto_v, payload, epoch, isHandshake: row.is_handshake === 1 },
     { conv_id, to: alias_to, from: alias_from },
   )
-  const isRetraction = kind === 'retraction'
-  const withheldFrom = row.withheld_from ?? undefined
-  return { position, seq, convId: conv_id, unlistedSince: unlisted_since, isRetraction, withheldFrom, frame }
+  return {
+    ...{ position, seq, convId: conv_id, unlistedSince: unlisted_since, frame },
+    isRetraction: kind === 'retraction',
+    withheldFrom: row.withheld_from ?? undefined,
+    firstOfVersion3: row.first_of_version_3 ?? undefined,
+  }
 }
 
 async function readEpoch(sql: Sql, account: AccountId): Promise<number | undefined> {

@@ -14,6 +14,7 @@ import { Expiry } from './expiry.ts'
 import { messageFrames } from './frames.ts'
 import { FriendListReplies } from './friend-list-replies.ts'
 import { GroupCommit } from './group-commit.ts'
+import { findGroup } from './groups.ts'
 import { MailboxReader } from './mailbox-reader.ts'
 import { createPostgresBatchStore } from './postgres-batch-store.ts'
 import { SentIdCounts } from './sent-id-counts.ts'
@@ -37,6 +38,8 @@ export function createMessages(parts: {
   log: Log
   space: RoomForMessages
   metrics: RelayMetrics
+  /** See {@link DeliveryParts}. */
+  incarnation: string
 }) {
   const { storage, bus, limits } = parts
   const deliveries = new Deliveries({ ...parts, reader: new MailboxReader(storage) })
@@ -77,10 +80,12 @@ export function createBatchStore(storage: Storage): BatchStore {
   return engine.dialect === 'sqlite' ? createSqliteBatchStore(engine) : createPostgresBatchStore(engine)
 }
 
-function messageRoutes(storage: Storage): Handlers<'activeConversations'> {
+function messageRoutes(storage: Storage): Handlers<'activeConversations' | 'conversationGroup'> {
   return {
     activeConversations: async ({ caller }) => ({
       conversations: await listActiveConversations(storage.sql, caller.id),
     }),
+
+    conversationGroup: ({ caller, params }) => findGroup(storage.sql, caller.id, params.conv_id),
   }
 }

@@ -16,6 +16,7 @@ type ConversationRow = readonly [
   isOpen: number,
   lastSeq: number,
   lastAt: number,
+  groupEpoch: number,
 ]
 type MailboxRow = readonly [
   account: AccountId,
@@ -44,8 +45,11 @@ type SentRow = readonly [
   seq: number,
   at: number,
   isRetracted: number,
+  isHandshake: number | null,
   isStored: boolean,
 ]
+/** A number that belongs to the lane of a recipient. */
+type LaneNumber = readonly [conversation: number, recipient: AccountId, number: number]
 
 interface Locked {
   readonly conversations: readonly ConversationRow[]
@@ -59,6 +63,8 @@ interface Read {
   readonly friends: readonly (readonly [AccountId, AccountId])[]
   readonly sent: readonly SentRow[]
   readonly epochs: readonly (readonly [AccountId, number])[]
+  readonly handshakes: readonly LaneNumber[]
+  readonly first_of_version_3: readonly LaneNumber[]
 }
 
 /**
@@ -78,7 +84,7 @@ export async function readRows(sql: Sql, keys: BatchKeys): Promise<BatchRows> {
 function lock(sql: Sql, { conversations, mailboxes }: BatchKeys): Promise<Locked[]> {
   return sql<Locked>`
     WITH asked AS MATERIALIZED (
-      SELECT id, conv_id, low_id, high_id, is_open, last_seq, last_at FROM conversations
+      SELECT id, conv_id, low_id, high_id, is_open, last_seq, last_at, group_epoch FROM conversations
       WHERE conv_id = ANY ((SELECT ${texts(conversations)}::text::text[])::text[]) ORDER BY id FOR UPDATE
     ), boxes AS MATERIALIZED (
       SELECT account_id, last_position, pending_count, pending_bytes, retraction_count FROM mailboxes
@@ -94,15 +100,15 @@ function lock(sql: Sql, { conversations, mailboxes }: BatchKeys): Promise<Locked
       )) ORDER BY account_id FOR UPDATE
     )
     SELECT
-      (SELECT COALESCE(json_agg(json_build_array(id, conv_id, is_open, last_seq, last_at)), '[]') FROM asked)
-        AS conversations,
+      (SELECT COALESCE(json_agg(json_build_array(
+        id, conv_id, is_open, last_seq, last_at, group_epoch)), '[]') FROM asked) AS conversations,
       (SELECT COALESCE(json_agg(json_build_array(
         account_id, last_position, pending_count, pending_bytes, retraction_count)), '[]') FROM boxes) AS mailboxes`
 }
 
 function readProtected(
   sql: Sql,
-  { conversations, sentIds, peersIds, addressed, connected }: BatchKeys,
+  { conversations, sentIds, peersIds, addressed, connected, handshakes, olderReaders }: BatchKeys,
 ): Promise<Read[]> {
   return sql<Read>`
     WITH asked AS MATERIALIZED (
@@ -144,7 +150,7 @@ function readProtected(
         WHERE conversations.is_open = 1) AS friends,
       (SELECT COALESCE(json_agg(json_build_array(
           sent_ids.sender_id, sent_ids.message_id, sent_ids.conversation_id, sent_ids.seq, sent_ids.at,
-          sent_ids.is_retracted, EXISTS (
+          sent_ids.is_retracted, sent_ids.is_handshake, EXISTS (
             SELECT 1 FROM lanes JOIN messages ON messages.conversation_id = lanes.conversation_id
               AND messages.recipient_id = lanes.recipient_id
             WHERE lanes.conversation_id = sent_ids.conversation_id AND lanes.sender_id = sent_ids.sender_id
@@ -153,7 +159,26 @@ function readProtected(
         AS sent,
       (SELECT COALESCE(json_agg(json_build_array(connections.account_id, connections.epoch)), '[]')
         FROM connections WHERE account_id = ANY ((SELECT ${integers(connected)}::text::bigint[])::bigint[]))
-        AS epochs`
+        AS epochs,
+      (SELECT COALESCE(json_agg(json_build_array(asked.id, asked.low_id + asked.high_id - senders.account_id, (
+          SELECT COUNT(*) FROM messages WHERE messages.conversation_id = asked.id
+            AND messages.recipient_id = asked.low_id + asked.high_id - senders.account_id
+            AND messages.is_handshake = 1))), '[]')
+        FROM unnest(
+          (SELECT ${texts(handshakes.map(({ convId }) => convId))}::text::text[]),
+          (SELECT ${integers(handshakes.map(({ account }) => account))}::text::bigint[])
+        ) AS senders (conv_id, account_id)
+        JOIN asked ON asked.conv_id = senders.conv_id) AS handshakes,
+      (SELECT COALESCE(json_agg(json_build_array(first.id, first.account_id, first.seq)), '[]') FROM (
+        SELECT asked.id, readers.account_id, (
+          SELECT MIN(seq) FROM messages WHERE messages.conversation_id = asked.id
+            AND messages.recipient_id = readers.account_id AND messages.crypto_v = 3) AS seq
+        FROM unnest(
+          (SELECT ${texts(olderReaders.map(({ convId }) => convId))}::text::text[]),
+          (SELECT ${integers(olderReaders.map(({ account }) => account))}::text::bigint[])
+        ) AS readers (conv_id, account_id)
+        JOIN asked ON asked.conv_id = readers.conv_id) AS first
+        WHERE first.seq IS NOT NULL) AS first_of_version_3`
 }
 
 function batchRowsOf(locked: Locked, read: Read): BatchRows {
@@ -167,6 +192,8 @@ function batchRowsOf(locked: Locked, read: Read): BatchRows {
   const epochs = new Map(read.epochs)
   const sent = new Map(read.sent.map((row) => [`${row[0]} ${row[1]}`, sentIdOf(row)]))
   const friends = new Set(read.friends.map(([low, high]) => `${low} ${high}`))
+  const handshakes = byLane(read.handshakes)
+  const firstOfVersion3 = byLane(read.first_of_version_3)
   return {
     conversation: (convId) => conversations.get(convId),
     mailbox: (account) => found(mailboxes.get(account)),
@@ -175,11 +202,17 @@ function batchRowsOf(locked: Locked, read: Read): BatchRows {
     ownerOf: (alias) => owners.get(alias),
     epochOf: (account) => epochs.get(account),
     areFriends: (a, b) => friends.has(`${Math.min(a, b)} ${Math.max(a, b)}`),
+    handshakesIn: ({ id }, { recipient }) => handshakes.get(`${id} ${recipient}`) ?? 0,
+    firstOfVersion3: ({ id }, { recipient }) => firstOfVersion3.get(`${id} ${recipient}`),
   }
 }
 
+function byLane(rows: readonly LaneNumber[]): ReadonlyMap<string, number> {
+  return new Map(rows.map(([conversation, recipient, number]) => [`${conversation} ${recipient}`, number]))
+}
+
 function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conversation {
-  const [id, convId, isOpen, lastSeq, lastAt] = row
+  const [id, convId, isOpen, lastSeq, lastAt, groupEpoch] = row
   return {
     id,
     convId,
@@ -187,6 +220,7 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
     committedSeq: lastSeq,
     lastSeq,
     lastAt,
+    groupEpoch,
     lanes: lanes.map(laneOf),
   }
 }
@@ -208,8 +242,13 @@ function mailboxOf([
   return { account, lastPosition, pendingCount, pendingBytes, retractionCount }
 }
 
-function sentIdOf([sender, id, conversation, seq, at, isRetracted, isStored]: SentRow): SentId {
-  return { sender, id, conversation, seq, at, isStored, isRetracted: isRetracted === 1 }
+function sentIdOf([sender, id, conversation, seq, at, ...row]: SentRow): SentId {
+  const [isRetracted, isHandshake, isStored] = row
+  return {
+    ...{ sender, id, conversation, seq, at, isStored },
+    isRetracted: isRetracted === 1,
+    isHandshake: isHandshake === 1,
+  }
 }
 
 function found<T>(value: T | undefined): T {

@@ -13,6 +13,7 @@ import { type BatchRows, type Lane, type LaneChanges, type Mailbox, MESSAGE_KIND
  */
 export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Promise<void> {
   const { lanes, conversations, newSentIds, retractedSentIds } = writes
+  const groupInfos = [...writes.groupInfos]
   const confirmed = lanes.filter(({ lane, before }) => lane.deliveredSeq > before.deliveredSeq)
   const retracted = lanes.flatMap((changes) => changes.retractedSeqs.map((seq) => ({ ...changes, seq })))
   const inserts = lanes.flatMap((changes) => changes.inserts.map((row) => ({ ...changes, row })))
@@ -51,7 +52,8 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
       FROM (SELECT * FROM confirmed UNION ALL SELECT * FROM retracted) AS every
       GROUP BY conversation_id, recipient_id
     ), stored AS (
-      INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)
+      INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at,
+        group_epoch, is_handshake)
       SELECT * FROM unnest(
         (SELECT ${ids(inserts)}::text::bigint[]),
         (SELECT ${recipients(inserts)}::text::bigint[]),
@@ -61,7 +63,9 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
         (SELECT ${texts(inserts.map(({ row }) => row.id))}::text::text[]),
         (SELECT ${integers(inserts.map(({ row }) => row.crypto_v))}::text::bigint[]),
         (SELECT ${texts(inserts.map(({ row }) => row.payload))}::text::text[]),
-        (SELECT ${integers(inserts.map(({ row }) => row.at))}::text::bigint[])
+        (SELECT ${integers(inserts.map(({ row }) => row.at))}::text::bigint[]),
+        (SELECT ${integers(inserts.map(({ row }) => row.epoch ?? null))}::text::bigint[]),
+        (SELECT ${integers(inserts.map(({ row }) => (row.isHandshake ? 1 : null)))}::text::bigint[])
       )
     ), changed_lanes AS (
       UPDATE lanes SET pending_count = row.pending_count - COALESCE(gone.messages, 0),
@@ -86,13 +90,21 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
       LEFT JOIN gone ON gone.conversation_id = row.conversation AND gone.recipient_id = row.recipient
       WHERE lanes.conversation_id = row.conversation AND lanes.recipient_id = row.recipient
     ), changed_conversations AS (
-      UPDATE conversations SET last_seq = row.last_seq, last_at = row.last_at
+      UPDATE conversations SET last_seq = row.last_seq, last_at = row.last_at, group_epoch = row.group_epoch
       FROM unnest(
         (SELECT ${integers(conversations.map(({ id }) => id))}::text::bigint[]),
         (SELECT ${integers(conversations.map(({ lastSeq }) => lastSeq))}::text::bigint[]),
-        (SELECT ${integers(conversations.map(({ lastAt }) => lastAt))}::text::bigint[])
-      ) AS row (id, last_seq, last_at)
+        (SELECT ${integers(conversations.map(({ lastAt }) => lastAt))}::text::bigint[]),
+        (SELECT ${integers(conversations.map(({ groupEpoch }) => groupEpoch))}::text::bigint[])
+      ) AS row (id, last_seq, last_at, group_epoch)
       WHERE conversations.id = row.id
+    ), kept_infos AS (
+      INSERT INTO group_infos (conversation_id, group_info)
+      SELECT * FROM unnest(
+        (SELECT ${integers(groupInfos.map(([{ id }]) => id))}::text::bigint[]),
+        (SELECT ${texts(groupInfos.map(([, groupInfo]) => groupInfo))}::text::text[])
+      )
+      ON CONFLICT (conversation_id) DO UPDATE SET group_info = excluded.group_info
     ), changed_mailboxes AS (
       UPDATE mailboxes SET last_position = row.last_position,
         pending_count = row.pending_count - COALESCE(gone_from.messages, 0),
@@ -111,14 +123,15 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
       ) AS gone_from ON gone_from.recipient_id = row.account
       WHERE mailboxes.account_id = row.account
     ), new_ids AS (
-      INSERT INTO sent_ids (sender_id, message_id, conversation_id, seq, at, is_retracted)
+      INSERT INTO sent_ids (sender_id, message_id, conversation_id, seq, at, is_retracted, is_handshake)
       SELECT * FROM unnest(
         (SELECT ${integers(newSentIds.map(({ sender }) => sender))}::text::bigint[]),
         (SELECT ${texts(newSentIds.map(({ id }) => id))}::text::text[]),
         (SELECT ${integers(newSentIds.map(({ conversation }) => conversation))}::text::bigint[]),
         (SELECT ${integers(newSentIds.map(({ seq }) => seq))}::text::bigint[]),
         (SELECT ${integers(newSentIds.map(({ at }) => at))}::text::bigint[]),
-        (SELECT ${integers(newSentIds.map(({ isRetracted }) => (isRetracted ? 1 : 0)))}::text::bigint[])
+        (SELECT ${integers(newSentIds.map(({ isRetracted }) => (isRetracted ? 1 : 0)))}::text::bigint[]),
+        (SELECT ${integers(newSentIds.map(({ isHandshake }) => (isHandshake ? 1 : null)))}::text::bigint[])
       )
     )
     UPDATE sent_ids SET is_retracted = 1

@@ -97,7 +97,7 @@ export class ReceiptDelivery {
   }
 
   /** The `ack` of a message is about to leave. */
-  acknowledged({ conversation, seq, isRepeat }: Acknowledged): void {
+  acknowledged({ conversation, seq, isRepeat }: Omit<Acknowledged, 'recipient'>): void {
     if (isRepeat) this.#repeated(conversation)
     else if (this.#isOlder) this.#knows(conversation, seq)
   }

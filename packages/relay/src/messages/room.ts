@@ -8,22 +8,20 @@ import type { Lane, Mailbox } from './batch-rows.ts'
  */
 const RETRY_MS = 3000
 
-/** @throws ProtocolError `MAILBOX_FULL` if a message with a payload of this length has no room */
-export function checkMessageRoom(lane: Lane, mailbox: Mailbox, bytes: number, limits: Limits): void {
+/** Whether a message with a payload of this length has room. */
+export function hasMessageRoom(lane: Lane, mailbox: Mailbox, bytes: number, limits: Limits): boolean {
   const { mailboxMessages, mailboxBytes, mailboxRetractions, conversationPercent } = limits
   const share = conversationPercent / 100
   // Retractions beyond their share are of undelivered messages, and keep the places of those messages.
   // Otherwise messages that are sent and retracted in turn would fill the store.
   const extra = Math.max(0, mailbox.retractionCount - mailboxRetractions)
   const extraInLane = Math.max(0, lane.retractionCount - mailboxRetractions * share)
-  if (
-    mailbox.pendingCount + extra >= mailboxMessages ||
-    mailbox.pendingBytes + bytes > mailboxBytes ||
-    lane.pendingCount + extraInLane >= mailboxMessages * share ||
-    lane.pendingBytes + bytes > mailboxBytes * share
-  ) {
-    throw mailboxFull()
-  }
+  return (
+    mailbox.pendingCount + extra < mailboxMessages &&
+    mailbox.pendingBytes + bytes <= mailboxBytes &&
+    lane.pendingCount + extraInLane < mailboxMessages * share &&
+    lane.pendingBytes + bytes <= mailboxBytes * share
+  )
 }
 
 /**
@@ -37,6 +35,7 @@ export function checkRetractionRoom(lane: Lane, mailbox: Mailbox, limits: Limits
   }
 }
 
-function mailboxFull(): ProtocolError {
+/** The refusal of what has no room. */
+export function mailboxFull(): ProtocolError {
   return new ProtocolError('MAILBOX_FULL', { retryAfterMs: RETRY_MS })
 }

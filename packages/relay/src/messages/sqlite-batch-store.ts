@@ -38,9 +38,12 @@ function prepare({ database }: SqliteEngine) {
         is_open: number
         last_seq: number
         last_at: number
+        group_epoch: number
       },
       [string]
-    >('SELECT id, low_id, high_id, is_open, last_seq, last_at FROM conversations WHERE conv_id = ?'),
+    >(
+      'SELECT id, low_id, high_id, is_open, last_seq, last_at, group_epoch FROM conversations WHERE conv_id = ?',
+    ),
     lanes: database.prepare<
       {
         recipient_id: AccountId
@@ -64,9 +67,16 @@ function prepare({ database }: SqliteEngine) {
       'SELECT last_position, pending_count, pending_bytes, retraction_count FROM mailboxes WHERE account_id = ?',
     ),
     sentId: database.prepare<
-      { conversation_id: number; seq: number; at: number; is_retracted: number; is_stored: number },
+      {
+        conversation_id: number
+        seq: number
+        at: number
+        is_retracted: number
+        is_handshake: number | null
+        is_stored: number
+      },
       [number, string]
-    >(`SELECT conversation_id, seq, at, is_retracted, EXISTS (
+    >(`SELECT conversation_id, seq, at, is_retracted, is_handshake, EXISTS (
          SELECT 1 FROM lanes JOIN messages ON messages.conversation_id = lanes.conversation_id
            AND messages.recipient_id = lanes.recipient_id
          WHERE lanes.conversation_id = sent_ids.conversation_id AND lanes.sender_id = sent_ids.sender_id
@@ -83,6 +93,12 @@ function prepare({ database }: SqliteEngine) {
     epoch: database.prepare<{ epoch: number }, [number]>(
       'SELECT epoch FROM connections WHERE account_id = ?',
     ),
+    handshakes: database.prepare<{ count: number }, [number, number]>(
+      'SELECT COUNT(*) AS count FROM messages WHERE conversation_id = ? AND recipient_id = ? AND is_handshake = 1',
+    ),
+    firstOfVersion3: database.prepare<{ seq: number | null }, [number, number]>(
+      'SELECT MIN(seq) AS seq FROM messages WHERE conversation_id = ? AND recipient_id = ? AND crypto_v = 3',
+    ),
     deleteDelivered: database.prepare<{ kind: number; bytes: number }, [number, number, number]>(
       `DELETE FROM messages WHERE conversation_id = ? AND recipient_id = ? AND seq <= ?
        RETURNING kind, octet_length(payload) AS bytes`,
@@ -93,19 +109,28 @@ function prepare({ database }: SqliteEngine) {
     ),
     insertMessage: database.prepare<
       never,
-      [number, number, number, number, number, string, number, string, number]
+      [
+        ...[number, number, number, number, number, string, number, string, number],
+        ...[number | null, 1 | null],
+      ]
     >(
-      `INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO messages (conversation_id, recipient_id, seq, position, kind, message_id, crypto_v, payload, at,
+         group_epoch, is_handshake)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
-    insertSentId: database.prepare<never, [number, string, number, number, number, number]>(
-      `INSERT INTO sent_ids (sender_id, message_id, conversation_id, seq, at, is_retracted) VALUES (?, ?, ?, ?, ?, ?)`,
+    insertSentId: database.prepare<never, [number, string, number, number, number, number, 1 | null]>(
+      `INSERT INTO sent_ids (sender_id, message_id, conversation_id, seq, at, is_retracted, is_handshake)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
     retractSentId: database.prepare<never, [number, string]>(
       'UPDATE sent_ids SET is_retracted = 1 WHERE sender_id = ? AND message_id = ?',
     ),
-    updateConversation: database.prepare<never, [number, number, number]>(
-      'UPDATE conversations SET last_seq = ?, last_at = ? WHERE id = ?',
+    updateConversation: database.prepare<never, [number, number, number, number]>(
+      'UPDATE conversations SET last_seq = ?, last_at = ?, group_epoch = ? WHERE id = ?',
+    ),
+    keepGroupInfo: database.prepare<never, [number, string]>(
+      `INSERT INTO group_infos (conversation_id, group_info) VALUES (?, ?)
+       ON CONFLICT (conversation_id) DO UPDATE SET group_info = excluded.group_info`,
     ),
     updateLane: database.prepare<never, [number, number, number, number, number, string, number, number]>(
       `UPDATE lanes SET pending_count = ?, pending_bytes = ?, retraction_count = ?, delivered_seq = ?, read_seq = ?,
@@ -132,6 +157,7 @@ class SqliteBatchRows implements BatchRows {
   readonly #aliases = new Map<AccountId, AliasId>()
   readonly #sentIds = new Map<string, SentId>()
   readonly #owners = new Map<AliasId, AccountId | undefined>()
+  readonly #firstOfVersion3 = new Map<Lane, number | null>()
 
   constructor(statements: Statements) {
     this.#statements = statements
@@ -166,8 +192,12 @@ class SqliteBatchRows implements BatchRows {
     const row = this.#statements.sentId.get(sender, id)
     if (!row) return undefined // Most ids are new, so a missing row is not cached.
     const { conversation_id: conversation, seq, at } = row
-    const isStored = row.is_stored === 1
-    const sent = { sender, id, conversation, seq, at, isStored, isRetracted: row.is_retracted === 1 }
+    const sent = {
+      ...{ sender, id, conversation, seq, at },
+      isStored: row.is_stored === 1,
+      isRetracted: row.is_retracted === 1,
+      isHandshake: row.is_handshake === 1,
+    }
     this.#sentIds.set(key, sent)
     return sent
   }
@@ -189,6 +219,19 @@ class SqliteBatchRows implements BatchRows {
 
   areFriends(a: AccountId, b: AccountId): boolean {
     return this.#statements.friends.get(Math.min(a, b), Math.max(a, b)) !== null
+  }
+
+  handshakesIn({ id }: Conversation, { recipient }: Lane): number {
+    return this.#statements.handshakes.get(id, recipient)?.count ?? 0
+  }
+
+  firstOfVersion3({ id }: Conversation, lane: Lane): number | undefined {
+    let first = this.#firstOfVersion3.get(lane)
+    if (first === undefined) {
+      first = this.#statements.firstOfVersion3.get(id, lane.recipient)?.seq ?? null
+      this.#firstOfVersion3.set(lane, first)
+    }
+    return first ?? undefined
   }
 
   epochOf(account: AccountId): number | undefined {
@@ -217,6 +260,7 @@ class SqliteBatchRows implements BatchRows {
       committedSeq: row.last_seq,
       lastSeq: row.last_seq,
       lastAt: row.last_at,
+      groupEpoch: row.group_epoch,
       lanes,
     }
   }
@@ -240,7 +284,7 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
       mailboxes.add(mailbox)
       subtractDeleted(deleted, [lane, mailbox])
     }
-    for (const { seq, position, kind, id, crypto_v, payload, at } of inserts) {
+    for (const { seq, position, kind, id, crypto_v, payload, at, epoch, isHandshake } of inserts) {
       const { insertMessage } = statements
       insertMessage.run(
         conversation.id,
@@ -252,6 +296,8 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
         crypto_v,
         payload,
         at,
+        epoch ?? null,
+        isHandshake ? 1 : null,
       )
     }
     const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs, recipient } = lane
@@ -269,13 +315,15 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
     if (lane.toldRound > before.toldRound)
       statements.resetTold.run(lane.toldRound, conversation.id, recipient)
   }
-  for (const { lastSeq, lastAt, id } of writes.conversations)
-    statements.updateConversation.run(lastSeq, lastAt, id)
+  for (const { lastSeq, lastAt, groupEpoch, id } of writes.conversations)
+    statements.updateConversation.run(lastSeq, lastAt, groupEpoch, id)
+  for (const [{ id }, groupInfo] of writes.groupInfos) statements.keepGroupInfo.run(id, groupInfo)
   for (const { lastPosition, pendingCount, pendingBytes, retractionCount, account } of mailboxes) {
     statements.updateMailbox.run(lastPosition, pendingCount, pendingBytes, retractionCount, account)
   }
-  for (const { sender, id, conversation, seq, at, isRetracted } of writes.newSentIds) {
-    statements.insertSentId.run(sender, id, conversation, seq, at, isRetracted ? 1 : 0)
+  for (const { sender, id, conversation, seq, at, isRetracted, isHandshake } of writes.newSentIds) {
+    const { insertSentId } = statements
+    insertSentId.run(sender, id, conversation, seq, at, isRetracted ? 1 : 0, isHandshake ? 1 : null)
   }
   for (const { sender, id } of writes.retractedSentIds) statements.retractSentId.run(sender, id)
 }

@@ -63,5 +63,7 @@ export function encodeRow(
     from,
     seq,
     at,
+    epoch: row.epoch,
+    handshake: row.isHandshake ? true : undefined,
   })
 }

@@ -81,7 +81,7 @@ class Play {
     else if (kind === 'confirm') this.#confirm()
     else if (kind === 'sync') {
       this.#restarts += 1
-      delivery.sync(undefined)
+      delivery.sync({})
     } else if (kind === 'pass') world.pass(WAIT_MS)
     else if (kind === 'drain') world.drain()
     else if (kind === 'answer') await world.answer()

@@ -2,7 +2,7 @@
 import type { ReadStorage, Storage } from '../storage/storage.ts'
 import type { RandomBytes } from './random.ts'
 
-type Name = 'media_store' | 'bus'
+type Name = 'media_store' | 'bus' | 'incarnation'
 
 /** Reads a name that the database keeps. @returns undefined if no node has made it */
 export async function findNameInStore(
@@ -25,4 +25,9 @@ export async function nameInStore(
   })
   if (!row) throw new Error(`the store has no ${name}`)
   return row.value
+}
+
+/** Forgets a name, so that the next node makes another one. */
+export async function forgetNameInStore(name: Name, storage: Storage): Promise<void> {
+  await storage.transaction((sql) => sql`DELETE FROM relay_state WHERE name = ${name}`)
 }

@@ -10,6 +10,7 @@ import { cleanNames } from './migrations/clean-names.ts'
 import { closedChannels } from './migrations/closed-channels.ts'
 import { connections } from './migrations/connections.ts'
 import { dayFigures } from './migrations/day-figures.ts'
+import { epochs } from './migrations/epochs.ts'
 import { foundation } from './migrations/foundation.ts'
 import { friendRequests } from './migrations/friend-requests.ts'
 import { invites } from './migrations/invites.ts'
@@ -51,6 +52,7 @@ const additive: ReadonlySet<Migration> = new Set([
   nodes,
   certificates,
   keyPackages,
+  epochs,
 ])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
@@ -92,6 +94,7 @@ export const migrations: readonly Migration[] = [
   nodes,
   certificates,
   keyPackages,
+  epochs,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

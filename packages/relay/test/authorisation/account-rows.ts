@@ -133,6 +133,21 @@ export const accountRows = {
 
 export const conversationRows = {
   activeConversations: [{ ...own, gets: { others: reads } }],
+  conversationGroup: [
+    {
+      about: 'of the owner and another account',
+      ask: ({ things }) => ({ params: { conv_id: things.conv } }),
+      gets: { others: 'NOT_FOUND', owner: reads },
+    },
+    {
+      about: 'of the owner and the caller, or that was closed',
+      ask: ({ caller }) => ({ params: { conv_id: caller.conv } }),
+      gets: {
+        others: 'NOT_FOUND',
+        friend: { ...reads, reply: ({ body }) => expect(body).toEqual({ epoch: 0 }) },
+      },
+    },
+  ],
 } as const satisfies Readonly<Record<keyof typeof conversationEndpoints, EndpointRow>>
 
 export const pushRows = {

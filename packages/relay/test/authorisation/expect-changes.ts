@@ -5,7 +5,7 @@ import { changedRows, ownerTest, type StoreContents } from './store-contents.ts'
 /** The tables of what two accounts have together; a mailbox counts what waits for one of them. */
 export const PAIR_TABLES = [
   ...['friendships', 'blocks', 'conversations', 'lanes', 'messages', 'sent_ids'],
-  'mailboxes',
+  ...['mailboxes', 'group_infos'],
 ]
 
 /** The store before and after, and the uuids of the two accounts. */

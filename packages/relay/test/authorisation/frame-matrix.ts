@@ -42,7 +42,7 @@ export async function connect(world: World): Promise<Sockets> {
   const accounts = RELATIONS.map((relation) => [relation, world.callers[relation].account] as const)
   const opened = await Promise.all(
     [...accounts, ['confidant', world.friend] as const].map(async ([name, account]) => {
-      const { socket } = await account.online()
+      const { socket } = await account.online({ crypto_v: 3 })
       return [name, socket]
     }),
   )

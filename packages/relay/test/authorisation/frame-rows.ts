@@ -1,6 +1,6 @@
 // The rows of all frames that a client may send.
 import type { CallFrameType, ClientFrameType } from '@sotto/protocol'
-import { message } from '../wire.ts'
+import { handshake, message } from '../wire.ts'
 import { PAIR_TABLES } from './expect-changes.ts'
 import type { FrameCase, FrameRow } from './frame-matrix.ts'
 
@@ -39,6 +39,16 @@ const msg: FrameRow = [
     prepare: ({ sockets, world }) => world.newMessage(sockets.confidant),
     frame: ({ things, caller }) => message(things.alias, caller.conv, 'hello', things.messageId),
     gets: { others: 'NOT_FRIENDS', friend: { answers: ['ack'], reaches: ['msg'], changes: PAIR_TABLES } },
+  },
+  {
+    about: 'that ends an epoch of the conversation that the owner has or had with the caller',
+    frame: ({ things, caller }) => handshake(things.alias, caller.conv, 0),
+    gets: { others: 'NOT_FRIENDS', friend: { answers: ['ack'], reaches: ['msg'], changes: PAIR_TABLES } },
+  },
+  {
+    about: 'that ends an epoch of the owner’s conversation with another account',
+    frame: ({ things }) => handshake(things.alias, things.conv, 0),
+    gets: { others: 'NOT_FRIENDS', friend: 'WRONG_CONVERSATION' },
   },
 ]
 
