@@ -185,7 +185,10 @@ function readState(encoded: Uint8Array): ClientState {
   if (groupContext.cipherSuite !== SUITE_ID || groupContext.extensions.length > 0)
     throw invalid('the state is of another suite')
   checkTree(ratchetTree)
-  for (const { ratchetTree: former } of state.historicalReceiverData.values()) checkTree(former)
+  for (const former of state.historicalReceiverData.values()) checkTree(former.ratchetTree)
+  // The library would climb from a leaf outside the tree of secrets for ever.
+  for (const { secretTree, ratchetTree: tree } of [state, ...state.historicalReceiverData.values()])
+    if (secretTree.leafWidth * 2 - 1 !== tree.length) throw invalid('the state has secrets of another tree')
   if (ratchetTree[privatePath.leafIndex * 2]?.nodeType !== nodeTypes.leaf)
     throw invalid('the state has no leaf of its own')
   return state

@@ -34,7 +34,7 @@ export function suite(): Promise<CiphersuiteImpl> {
 }
 
 /** The suite over given implementations. */
-function makeSuite(chosen: Primitives, mlKem: MlKem768): CiphersuiteImpl {
+export function makeSuite(chosen: Primitives, mlKem: MlKem768): CiphersuiteImpl {
   return {
     id: SUITE_ID,
     kdf: {

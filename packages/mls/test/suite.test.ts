@@ -1,0 +1,233 @@
+// The cipher suite: X-Wing on its own vectors, the whole against an independent composition, and the
+// primitives on Wycheproof's vectors.
+import { describe, expect, test } from 'bun:test'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { expand, extract, hkdf } from '@noble/hashes/hkdf.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { chooseMlKem } from '@sotto/crypto/ml-kem'
+import { choosePrimitives, type Primitives } from '@sotto/crypto/primitives'
+import { ml_kem768, ml_kem768_x25519 } from '../../crypto/test/noble-hybrid.ts'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { makeSuite } from '../src/suite.ts'
+import { derivePrivateKey, XWing } from '../src/x-wing.ts'
+import { hex, readVectors, toHex } from './vectors.ts'
+
+const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
+const [web, noblePrimitives] = await Promise.all([crypto.subtle, undefined].map(choosePrimitives))
+if (web === undefined || noblePrimitives === undefined) throw new Error('no primitives')
+const webMlKem = await chooseMlKem(crypto.subtle)
+const nobleMlKem = await chooseMlKem(undefined)
+const utf8 = (text: string) => new TextEncoder().encode(text)
+const join = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts))
+
+test("X-Wing's own vectors", async () => {
+  const vectors =
+    await readVectors<{ seed: string; eseed: string; ss: string; pk: string; ct: string }[]>('x-wing')
+  for (const { seed, eseed, ss, pk, ct } of vectors) {
+    const coins = hex(eseed)
+    const mlKem = {
+      ...nobleMlKem,
+      async encapsulate(publicKey: Uint8Array) {
+        const { sharedSecret, cipherText } = ml_kem768.encapsulate(publicKey, coins.slice(0, 32))
+        return { sharedSecret: new Uint8Array(sharedSecret), ciphertext: new Uint8Array(cipherText) }
+      },
+    }
+    const kem = new XWing({ primitives: noblePrimitives, mlKem, randomBytes: () => coins.slice(32) })
+    expect(toHex(await kem.publicKey(hex(seed)))).toBe(pk)
+    const { secret, ciphertext } = await kem.encapsulate(hex(pk))
+    expect([toHex(secret), toHex(ciphertext)]).toEqual([ss, ct])
+    for (const parts of [
+      { primitives: noblePrimitives, mlKem },
+      { primitives: web, mlKem: webMlKem },
+    ]) {
+      expect(toHex(await new XWing({ ...parts, randomBytes: random }).decapsulate(hex(seed), hex(ct)))).toBe(
+        ss,
+      )
+    }
+  }
+})
+
+test("the platform's ML-KEM and noble's agree on random inputs, also on altered ciphertexts", async () => {
+  expect([webMlKem.implementation, nobleMlKem.implementation]).toEqual(['web', 'noble'])
+  expect([web.implementation, noblePrimitives.implementation]).toEqual(['web', 'noble'])
+  for (let round = 0; round < 100; round++) {
+    const seed = random(64)
+    const [publicKey, same] = await Promise.all([webMlKem.publicKey(seed), nobleMlKem.publicKey(seed)])
+    expect(publicKey).toEqual(same)
+    for (const kem of [webMlKem, nobleMlKem]) {
+      const { sharedSecret, ciphertext } = await kem.encapsulate(publicKey)
+      for (const other of [webMlKem, nobleMlKem])
+        expect(await other.decapsulate(seed, ciphertext)).toEqual(sharedSecret)
+      ciphertext[round * 7] = (ciphertext[round * 7] ?? 0) ^ 1
+      const rejected = await webMlKem.decapsulate(seed, ciphertext)
+      expect(rejected).not.toEqual(sharedSecret)
+      expect(await nobleMlKem.decapsulate(seed, ciphertext)).toEqual(rejected)
+    }
+  }
+})
+
+for (const [name, suite] of [
+  ['noble', makeSuite(noblePrimitives, nobleMlKem)],
+  ['the platform', makeSuite(web, webMlKem)],
+] as const) {
+  test(`the whole suite by ${name} agrees with noble's X-Wing and the formulas of RFC 9180`, async () => {
+    for (let round = 0; round < 5; round++) {
+      const [material, info, aad, plaintext] = [random(32), random(40), random(9), random(100)]
+      const { privateKey, publicKey } = await suite.hpke.deriveKeyPair(material)
+      const seed = await suite.hpke.exportPrivateKey(privateKey)
+      expect(seed).toEqual(derivePrivateKey(material))
+      expect(await suite.hpke.exportPublicKey(publicKey)).toEqual(
+        new Uint8Array(ml_kem768_x25519.getPublicKey(seed)),
+      )
+
+      // Ours seals, the composition opens.
+      const sealed = await suite.hpke.seal(publicKey, plaintext, info, aad)
+      const keys = composed(ml_kem768_x25519.decapsulate(sealed.enc, seed), info)
+      expect(openAes(keys, aad, sealed.ct)).toEqual(plaintext)
+
+      // The composition seals, ours opens and exports.
+      const { cipherText, sharedSecret } = ml_kem768_x25519.encapsulate(
+        await suite.hpke.exportPublicKey(publicKey),
+      )
+      const theirs = composed(sharedSecret, info)
+      const ciphertext = sealAes(theirs, aad, plaintext)
+      expect(await suite.hpke.open(privateKey, cipherText, ciphertext, info, aad)).toEqual(plaintext)
+      expect(await suite.hpke.importSecret(privateKey, utf8('context'), cipherText, 32, info)).toEqual(
+        theirs.exported(utf8('context')),
+      )
+      ciphertext[0] = (ciphertext[0] ?? 0) ^ 1
+      const refused = suite.hpke.open(privateKey, cipherText, ciphertext, info, aad)
+      expect(await failureOf(refused)).toMatchObject({ name: 'MlsError', code: 'INVALID' })
+    }
+  })
+}
+
+/** RFC 9180, section 5.1, with noble's HKDF alone. */
+function composed(shared: Uint8Array, info: Uint8Array) {
+  const suiteId = join(utf8('HPKE'), hex('647a00010002'))
+  const labeledExtract = (salt: Uint8Array, label: string, ikm: Uint8Array) =>
+    extract(sha256, join(utf8('HPKE-v1'), suiteId, utf8(label), ikm), salt)
+  const labeledExpand = (prk: Uint8Array, label: string, context: Uint8Array, length: number) =>
+    expand(
+      sha256,
+      prk,
+      join(Uint8Array.of(0, length), utf8('HPKE-v1'), suiteId, utf8(label), context),
+      length,
+    )
+  const none = new Uint8Array(0)
+  const context = join(
+    Uint8Array.of(0),
+    labeledExtract(none, 'psk_id_hash', none),
+    labeledExtract(none, 'info_hash', info),
+  )
+  const secret = labeledExtract(shared, 'secret', none)
+  return {
+    key: labeledExpand(secret, 'key', context, 32),
+    nonce: labeledExpand(secret, 'base_nonce', context, 12),
+    exported: (of: Uint8Array) =>
+      new Uint8Array(labeledExpand(labeledExpand(secret, 'exp', context, 32), 'sec', of, 32)),
+  }
+}
+
+type AesKeys = { key: Uint8Array; nonce: Uint8Array }
+
+function sealAes({ key, nonce }: AesKeys, aad: Uint8Array, plaintext: Uint8Array): Uint8Array {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(aad)
+  return join(cipher.update(plaintext), cipher.final(), cipher.getAuthTag())
+}
+
+function openAes({ key, nonce }: AesKeys, aad: Uint8Array, sealed: Uint8Array): Uint8Array {
+  const cipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(aad).setAuthTag(sealed.subarray(-16))
+  return join(cipher.update(sealed.subarray(0, -16)), cipher.final())
+}
+
+interface Case extends Record<string, string | number | string[]> {
+  tcId: number
+  result: 'valid' | 'invalid' | 'acceptable'
+  flags: string[]
+}
+type Groups = { tests: Case[]; publicKey?: { pk: string } }[]
+
+describe('Wycheproof', async () => {
+  const files = await readVectors<Record<string, Groups>>('wycheproof')
+  const all = (file: string) =>
+    (files[file] ?? []).flatMap((group) => group.tests.map((given) => ({ group, given })))
+  const of = (given: Case, name: string) => hex(String(given[name]))
+  const both: [string, Primitives][] = [
+    ['noble', noblePrimitives],
+    ['the platform', web],
+  ]
+  for (const [name, primitives] of both) {
+    const suite = makeSuite(primitives, name === 'noble' ? nobleMlKem : webMlKem)
+
+    test(`AES-256-GCM by ${name}`, async () => {
+      expect(all('aes_gcm_test').length).toBeGreaterThan(20)
+      for (const { given } of all('aes_gcm_test')) {
+        const sealed = join(of(given, 'ct'), of(given, 'tag'))
+        const opened = suite.hpke.decryptAead(of(given, 'key'), of(given, 'iv'), of(given, 'aad'), sealed)
+        if (given.result === 'valid') {
+          expect(toHex(await opened)).toBe(String(given.msg))
+          const again = suite.hpke.encryptAead(
+            of(given, 'key'),
+            of(given, 'iv'),
+            of(given, 'aad'),
+            of(given, 'msg'),
+          )
+          expect(await again).toEqual(sealed)
+        } else expect(await failureOf(opened)).toMatchObject({ code: 'INVALID' })
+      }
+    })
+
+    test(`Ed25519 by ${name}`, async () => {
+      expect(all('ed25519_test').length).toBeGreaterThan(100)
+      for (const { group, given } of all('ed25519_test')) {
+        const key = hex(group.publicKey?.pk ?? '')
+        const isValid = await suite.signature.verify(key, of(given, 'msg'), of(given, 'sig'))
+        expect([given.tcId, isValid]).toEqual([given.tcId, given.result === 'valid'])
+      }
+    })
+
+    test(`X25519 by ${name}`, async () => {
+      expect(all('x25519_test').length).toBeGreaterThan(400)
+      for (const { given } of all('x25519_test')) {
+        const shared = await primitives
+          .x25519SharedSecret(of(given, 'private'), of(given, 'public'))
+          .catch(() => new Uint8Array(32))
+        expect([given.tcId, toHex(shared)]).toEqual([given.tcId, String(given.shared)])
+      }
+    })
+
+    test(`ML-KEM-768 by ${name}`, async () => {
+      const kem = name === 'noble' ? nobleMlKem : webMlKem
+      for (const { given } of all('mlkem_768_test')) {
+        const secret = kem.decapsulate(of(given, 'seed'), of(given, 'c'))
+        if (given.result === 'valid') expect(toHex(await secret)).toBe(String(given.K))
+        else expect(await failureOf(secret)).toMatchObject({ name: 'CryptoError' })
+      }
+      for (const { given } of all('mlkem_768_keygen_seed_test'))
+        expect(toHex(await kem.publicKey(of(given, 'seed')))).toBe(String(given.ek))
+      const refused = all('mlkem_768_encaps_test').filter(({ given }) => given.result === 'invalid')
+      expect(refused.length).toBeGreaterThan(10)
+      for (const { given } of refused)
+        expect(await failureOf(kem.encapsulate(of(given, 'ek')))).toMatchObject({ code: 'INVALID_KEY' })
+    })
+  }
+
+  test('HKDF-SHA256 and HMAC-SHA256', async () => {
+    const suite = makeSuite(noblePrimitives, nobleMlKem)
+    for (const { given } of all('hkdf_sha256_test').filter(({ given }) => given.result === 'valid')) {
+      const length = Number(given.size)
+      const key = await suite.kdf.extract(of(given, 'salt'), of(given, 'ikm'))
+      expect(toHex(await suite.kdf.expand(key, of(given, 'info'), length))).toBe(String(given.okm))
+      expect(hkdf(sha256, of(given, 'ikm'), of(given, 'salt'), of(given, 'info'), length)).toHaveLength(
+        length,
+      )
+    }
+    for (const { given } of all('hmac_sha256_test')) {
+      const isValid = await suite.hash.verifyMac(of(given, 'key'), of(given, 'tag'), of(given, 'msg'))
+      expect(isValid).toBe(given.result === 'valid')
+      if (isValid) expect(toHex(hmac(sha256, of(given, 'key'), of(given, 'msg')))).toBe(String(given.tag))
+    }
+  })
+})
