@@ -13,7 +13,10 @@ import { type LeafKeys, memberOf } from './group.ts'
 import { MlsError } from './mls-error.ts'
 import { suite } from './suite.ts'
 
-/** Decides over a leaf before it is let in. Throw nothing: return false to refuse. */
+/**
+ * Decides over a leaf before it is let in. Return false to refuse. Throw nothing: what it throws becomes
+ * `UNAVAILABLE`.
+ */
 export type CheckLeaf = (leaf: {
   credential: Uint8Array
   signaturePublicKey: Uint8Array
@@ -45,7 +48,7 @@ export class Door {
   readonly #check: CheckLeaf
   readonly #own: LeafKeys | undefined
   #asked: { leaf: Asked; answer: boolean }[] = []
-  #failure: { error: unknown } | undefined
+  #hasFailed = false
 
   /** `own` is this device's leaf, about which nobody is asked. */
   constructor(check: CheckLeaf, own?: LeafKeys) {
@@ -103,7 +106,7 @@ export class Door {
   }
 
   #throwRefusal(): void {
-    if (this.#failure) throw this.#failure.error
+    if (this.#hasFailed) throw new MlsError('UNAVAILABLE', 'the check of a leaf failed')
     if (this.#asked.some(({ answer }) => !answer)) throw new MlsError('REFUSED', 'a leaf was refused')
   }
 
@@ -119,8 +122,8 @@ export class Door {
       const answer = (await this.#check(leaf)) === true
       this.#asked.push({ leaf, answer })
       return answer
-    } catch (error) {
-      this.#failure = { error }
+    } catch {
+      this.#hasFailed = true
       return false
     }
   }

@@ -95,11 +95,17 @@ describe('every leaf that enters is checked', () => {
     expect(encodeGroup(bob.group)).toEqual(before)
   })
 
-  test('what the check throws is thrown, and nothing but true lets a leaf in', async () => {
-    const { bobsPackage, alice } = await twoInAGroup()
+  test('a check that fails is no refusal, and nothing but true lets a leaf in', async () => {
+    const { bobsPackage, alice, bob, welcome } = await twoInAGroup()
     const alone = await createGroup(alice.leaf, GROUP_ID)
     const later = addMember(alone, bobsPackage.keyPackage, () => Promise.resolve(false))
     expect(await failureOf(later)).toMatchObject({ code: 'REFUSED' })
+    const failing = () => Promise.reject(new Error('the store is away'))
+    for (const attempt of [
+      addMember(alone, bobsPackage.keyPackage, failing),
+      joinByWelcome(welcome, { ...bobsPackage, leaf: bob.leaf }, failing),
+    ])
+      expect(await failureOf(attempt)).toMatchObject({ name: 'MlsError', code: 'UNAVAILABLE' })
   })
 })
 
