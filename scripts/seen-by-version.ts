@@ -1,5 +1,5 @@
-// What a relay's store shows of a message, by its `crypto_v`: a table of docs/threat-model.md. A test stores a
-// message of each version and compares every column.
+// What a relay's store shows of a message, by its `crypto_v`: a table of docs/threat-model.md. A test stores
+// a message of each version and compares every column.
 
 /** The versions that a row of the table can name. */
 export type Version = 1 | 2 | 3

@@ -60,7 +60,9 @@ export const CryptoVersion = v.pipe(
   v.maxValue(255, 'must be an integer from 1 to 255'),
 )
 
-/** The `crypto_v` of messages whose keys change. They have an epoch, and go only to clients that announce it. */
+/**
+ * The `crypto_v` of messages whose keys change. They have an epoch, and go only to clients that announce it.
+ */
 export const EPOCH_VERSION = 3
 
 /** How many handshakes a conversation has had. */

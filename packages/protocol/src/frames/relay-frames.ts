@@ -65,8 +65,8 @@ export const relayFrames = frameSchemas({
   /** The retraction is on stable storage. */
   retract_ack: { id: MessageId, conv_id: ConversationId },
   /**
-   * The backlog was sent; it had `count` stored frames. `incarnation` changes when the relay is restored from a
-   * backup. Only a client that announces `crypto_v` 3 gets it.
+   * The backlog was sent; it had `count` stored frames. `incarnation` changes when the relay is restored from
+   * a backup. Only a client that announces `crypto_v` 3 gets it.
    */
   sync_end: {
     count: Count,

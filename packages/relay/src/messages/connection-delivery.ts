@@ -159,7 +159,9 @@ export class ConnectionDelivery {
     return this.#held.withheld()
   }
 
-  /** Whether the client reads messages of `crypto_v` 3, as its last `sync` said; undefined if it sent none. */
+  /**
+   * Whether the client reads messages of `crypto_v` 3, as its last `sync` said; undefined if it sent none.
+   */
   get readsVersion3(): boolean | undefined {
     return this.#hadFirstSync ? this.#held.readsVersion3 : undefined
   }

@@ -1,6 +1,6 @@
-// What a client cannot read waits with all later messages of its conversation: nothing is sent that the client
-// could confirm over it, other conversations go on, and all of it goes in order once the client reads it, or
-// once what it could not read is gone.
+// What a client cannot read waits with all later messages of its conversation: nothing is sent that the
+// client could confirm over it, other conversations go on, and all of it goes in order once the client reads
+// it, or once what it could not read is gone.
 import { expect, test } from 'bun:test'
 import { ConversationId, check } from '@sotto/protocol'
 import * as fc from 'fast-check'

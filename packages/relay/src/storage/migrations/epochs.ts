@@ -1,4 +1,5 @@
-// The epochs of conversations: how many handshakes each has had, and what a device joins the present one with.
+// The epochs of conversations: how many handshakes each has had, and what a device joins the present one
+// with.
 import type { Migration } from './migration.ts'
 
 export const epochs: Migration = () => [
