@@ -161,7 +161,8 @@ export const frameRows: Readonly<Record<ClientFrameType, FrameRow>> = {
   sync: [
     {
       about: 'alone, or with the names of somebody else',
-      frame: ({ things }) => ({ to: things.alias, conv_id: things.conv }),
+      // The last `sync` counts, and the rows of `msg` have version 3.
+      frame: ({ things }) => ({ crypto_v: 3, to: things.alias, conv_id: things.conv }),
       gets: { others: { answers: ['sync_end'] } },
     },
   ],
