@@ -28,8 +28,10 @@ const portablePackages = ['protocol', 'crypto', 'mls', 'client', 'web']
 const mayUseBuiltins = [
   'packages/client/src/media/into-file.ts',
   'packages/client/src/stores/file-log.ts',
+  'packages/client/src/stores/file-slots.ts',
   'packages/client/src/stores/file-store.ts',
   'packages/client/src/stores/folder-lock.ts',
+  'packages/client/src/stores/sync-folder.ts',
 ]
 
 /** The rooms of a package: the folders of its source. Each file outside these folders is a room, too. */

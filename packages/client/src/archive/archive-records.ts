@@ -42,6 +42,9 @@ const KINDS: Readonly<Record<StoreChange['change'], 'archived' | 'not archived'>
   call_removed: 'not archived',
   app_data: 'archived',
   app_data_removed: 'not archived',
+  // Whoever imports an archive would use keys a second time.
+  secret: 'not archived',
+  secrets_removed: 'not archived',
 }
 
 /**

@@ -20,5 +20,6 @@ export function* changesOf(state: DeviceState): Generator<StoreChange> {
   for (const mark of state.readMarks.values()) yield { change: 'read_mark', mark }
   for (const settings of state.settings.values()) yield { change: 'settings', settings }
   for (const record of state.appData.values()) yield { change: 'app_data', record }
+  for (const [name, value] of state.secrets) yield { change: 'secret', name, value }
   for (const call of state.calls.values()) yield { change: 'call_logged', call }
 }

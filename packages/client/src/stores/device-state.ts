@@ -77,6 +77,7 @@ export class DeviceState {
   readonly settings = new Map<string, ConversationSettings>()
   readonly calls = new Map<string, CallRecord>()
   readonly appData = new Map<string, AppRecord>()
+  readonly secrets = new Map<string, string>()
   readonly #conversations = new Map<string, ConversationMessages>()
 
   apply(change: StoreChange): void {
@@ -157,6 +158,13 @@ export class DeviceState {
         return
       case 'app_data_removed':
         this.appData.delete(change.name)
+        return
+      case 'secret':
+        if (change.value === undefined) this.secrets.delete(change.name)
+        else this.secrets.set(change.name, change.value)
+        return
+      case 'secrets_removed':
+        this.secrets.clear()
         return
       default:
         return unreachable(change)
@@ -281,6 +289,7 @@ export class DeviceState {
       this.settings,
       this.calls,
       this.appData,
+      this.secrets,
     ])
       map.clear()
     this.#conversations.clear()

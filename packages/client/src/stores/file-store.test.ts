@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { organisedContract } from '../../test/stores/organised-contract.ts'
 import { pagesContract } from '../../test/stores/pages-contract.ts'
+import { secretStatesContract } from '../../test/stores/secret-states-contract.ts'
 import {
   conversationId,
   friend,
@@ -87,6 +88,7 @@ describe('file store', () => {
   pagesContract(open)
   organisedContract(open)
   vaultContract(open)
+  secretStatesContract(open, 'file')
 
   test('a resolved write is in the file, even if the process crashes', async () => {
     const folder = newFolder()

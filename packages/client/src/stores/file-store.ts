@@ -5,13 +5,17 @@ import { copyFile, type FileHandle, mkdir, open, readdir, readFile, rename, rm }
 import { dirname, join } from 'node:path'
 import { asClientError, ClientError } from '../client-error.ts'
 import { changesOf } from './device-changes.ts'
+import { grantSlots } from './erasure-slots.ts'
 import { decodeFile, encodeFile, encodeHeader, encodeWrite } from './file-log.ts'
+import { openFileSlots } from './file-slots.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { InMemoryReads } from './in-memory-reads.ts'
 import { SCHEMA_VERSION } from './migrations.ts'
 import type { StoreChange } from './records.ts'
+import { syncFolder } from './sync-folder.ts'
 
 const FILE = 'store.log'
+const ERASURE_FILE = 'erasure.key'
 const DAMAGED = `${FILE}.damaged-`
 /** A header line that a crash cut short is smaller than this. */
 const MAX_TORN_HEADER_BYTES = 256
@@ -74,6 +78,7 @@ export class FileStore extends InMemoryReads {
     this.#file = file
     this.#bytes = bytes
     this.#compactedBytes = bytes
+    grantSlots(this, { open: () => openFileSlots(join(dirname(path), ERASURE_FILE)) })
   }
 
   /**
@@ -286,16 +291,4 @@ export class FileStore extends InMemoryReads {
     await old.close()
     await syncFolder(dirname(this.#path))
   }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  // Makes the file's name durable. Some systems cannot open a folder; they need no sync for that.
-  try {
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  } catch {}
 }

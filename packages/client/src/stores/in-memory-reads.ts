@@ -113,6 +113,10 @@ export abstract class InMemoryReads implements ClientStore {
     return [...this.state.appData.values()]
   }
 
+  async findSecret(name: string): Promise<string | undefined> {
+    return this.state.secrets.get(name)
+  }
+
   async listCalls(): Promise<readonly CallRecord[]> {
     return [...this.state.calls.values()].sort(latestFirst)
   }

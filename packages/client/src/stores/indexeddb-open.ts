@@ -1,6 +1,5 @@
-// Opens an IndexedDB database in the current version, and deletes one.
+// Opens an IndexedDB database in the current version.
 import { ClientError } from '../client-error.ts'
-import { storeFailure } from './indexeddb-queue.ts'
 import { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 
 /**
@@ -36,18 +35,6 @@ async function upgrade(
   }
 }
 
-/**
- * Deletes a store and everything in it. Closes stores of this name that are open in any tab.
- * @throws ClientError `STORE_LOCKED` if one does not close, `STORE_FAILED`.
- */
-export async function deleteDatabase(name = 'sotto'): Promise<void> {
-  try {
-    await unblocked(indexedDB.deleteDatabase(name), () => {})
-  } catch (error) {
-    throw storeFailure(error)
-  }
-}
-
 async function versionOf(name: string): Promise<number> {
   const database = await unblocked(indexedDB.open(name), (late) => late.close())
   const { version } = database
@@ -59,7 +46,10 @@ async function versionOf(name: string): Promise<number> {
  * The result of a request that other tabs can block. A result that comes after the time-out is passed to
  * `onLate`.
  */
-function unblocked<T>(request: IDBOpenDBRequest & IDBRequest<T>, onLate: (result: T) => void): Promise<T> {
+export function unblocked<T>(
+  request: IDBOpenDBRequest & IDBRequest<T>,
+  onLate: (result: T) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     let isLate = false
     request.onblocked = () => {

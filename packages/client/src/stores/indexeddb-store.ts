@@ -2,6 +2,7 @@
 import { type ConversationId, check, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
+import { grantSlots } from './erasure-slots.ts'
 import { openDatabase } from './indexeddb-open.ts'
 import { storeFailure, WorkQueue } from './indexeddb-queue.ts'
 import { done, seqOf, startingWith } from './indexeddb-request.ts'
@@ -50,6 +51,7 @@ export class IndexedDbStore implements ClientStore {
     this.#database = database
     this.#queue = new WorkQueue(database, writeChanges)
     grantRows(this, this.#queue)
+    grantSlots(this, { file: database.name })
     database.onversionchange = (event) =>
       this.#giveUp(
         event.newVersion === null
@@ -214,6 +216,10 @@ export class IndexedDbStore implements ClientStore {
 
   listAppData(): Promise<readonly AppRecord[]> {
     return this.#list(AppRecord, (tx) => tx.objectStore('app_data').getAll())
+  }
+
+  findSecret(name: string): Promise<string | undefined> {
+    return this.#find(v.string(), (tx) => tx.objectStore('secrets').get(name))
   }
 
   async listCalls(): Promise<readonly CallRecord[]> {

@@ -175,6 +175,15 @@ async function writeChange(
     case 'app_data_removed':
       await done(table('app_data').delete(change.name))
       return
+    case 'secret': {
+      const { name, value } = change
+      if (value === undefined) await done(table('secrets').delete(name))
+      else await done(table('secrets').put(value, name))
+      return
+    }
+    case 'secrets_removed':
+      await done(table('secrets').clear())
+      return
     default:
       return unreachable(change)
   }

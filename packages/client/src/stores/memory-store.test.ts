@@ -2,6 +2,7 @@
 import { describe } from 'bun:test'
 import { organisedContract } from '../../test/stores/organised-contract.ts'
 import { pagesContract } from '../../test/stores/pages-contract.ts'
+import { secretStatesContract } from '../../test/stores/secret-states-contract.ts'
 import { storeContract } from '../../test/stores/store-contract.ts'
 import { vaultContract } from '../../test/stores/vault-contract.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -20,4 +21,5 @@ describe('memory store', () => {
   pagesContract(open)
   organisedContract(open)
   vaultContract(open)
+  secretStatesContract(open, 'memory')
 })

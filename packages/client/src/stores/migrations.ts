@@ -87,6 +87,14 @@ const migrationSteps: readonly MigrationStep[] = [
       database.createObjectStore('summaries', { keyPath: 'conversationId' })
     },
   },
+  {
+    // Sealed states of version 3, by name (secret-states.ts).
+    version: 9,
+    change: unchanged,
+    upgrade: (database) => {
+      database.createObjectStore('secrets')
+    },
+  },
 ]
 
 /** The version that this program writes. */

@@ -284,6 +284,8 @@ export type VaultRecord = Readonly<v.InferOutput<typeof VaultRecord>>
  *
  * `message_removed` deletes one message, `messages_removed` every message of a conversation: each is replaced
  * by its tombstone (`removed`), which no later change turns into a message again.
+ *
+ * `secret` keeps a sealed value under a name, or removes it if it has none (secret-states.ts).
  */
 export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('clear') }),
@@ -321,6 +323,8 @@ export const StoreChange = v.variant('change', [
   v.object({ change: v.literal('call_removed'), id: v.string() }),
   v.object({ change: v.literal('app_data'), record: AppRecord }),
   v.object({ change: v.literal('app_data_removed'), name: v.string() }),
+  v.object({ change: v.literal('secret'), name: v.string(), value: v.exactOptional(v.string()) }),
+  v.object({ change: v.literal('secrets_removed') }),
 ])
 /** See {@link StoreChange}. */
 export type StoreChange = Readonly<v.InferOutput<typeof StoreChange>>

@@ -1,6 +1,7 @@
-// Seals and opens the two secret fields of a store. Only this file decides which fields are secret.
+// Seals and opens the secret fields of a store. Only this file decides which fields are secret.
 import { openValue, type RandomBytes, sealValue } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
+import { KEYRING } from './erasure-slots.ts'
 import type { SessionRecord, StoreChange, StoredIdentity } from './records.ts'
 import { isSealed, SEALED_PREFIX } from './sealed-prefix.ts'
 
@@ -14,14 +15,21 @@ export interface Seal {
 }
 
 /** Whether a change holds a secret. */
-export function hasSecret({ change }: StoreChange): boolean {
-  return change === 'identity' || change === 'session'
+export function hasSecret(change: StoreChange): boolean {
+  return change.change === 'identity' || change.change === 'session' || isKeyring(change)
+}
+
+/** Only the keyring is sealed: every other value is sealed under a key in it already. */
+function isKeyring(change: StoreChange): change is Extract<StoreChange, { change: 'secret' }> {
+  return change.change === 'secret' && change.name === KEYRING && change.value !== undefined
 }
 
 /** Seals the secret of a change, if it has one. */
 export async function sealChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
   if (change.change === 'identity') return { ...change, identity: await sealIdentity(seal, change.identity) }
   if (change.change === 'session') return { ...change, session: await sealSession(seal, change.session) }
+  if (isKeyring(change))
+    return { ...change, value: await sealField(seal, change.value ?? '', PLACE_OF_KEYRING) }
   return change
 }
 
@@ -29,6 +37,7 @@ export async function sealChange(seal: Seal, change: StoreChange): Promise<Store
 export async function openChange(seal: Seal, change: StoreChange): Promise<StoreChange> {
   if (change.change === 'identity') return { ...change, identity: await openIdentity(seal, change.identity) }
   if (change.change === 'session') return { ...change, session: await openSession(seal, change.session) }
+  if (isKeyring(change)) return { ...change, value: await openKeyring(seal, change.value ?? '') }
   return change
 }
 
@@ -53,6 +62,12 @@ export async function openSession(seal: Seal, session: SessionRecord): Promise<S
     sessionKeyBase64: await openField(seal, session.sessionKeyBase64, placeOfKey(session)),
   }
 }
+
+export function openKeyring(seal: Seal, value: string): Promise<string> {
+  return openField(seal, value, PLACE_OF_KEYRING)
+}
+
+const PLACE_OF_KEYRING = JSON.stringify(['sotto keyring 1'])
 
 // A sealed value is bound to its field, its record and the record's public keys. It does not open if it is
 // moved to another contact, or if a public key in its record is replaced.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check, PublicKey } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
+import { secretStatesContract } from '../../test/stores/secret-states-contract.ts'
 import {
   identity,
   messageOf,
@@ -53,7 +54,7 @@ const everything = [
 ] as const
 
 describe('sealed memory store', () => {
-  storeContract(async () => {
+  const open = async () => {
     const store = new MemoryStore()
     const sealed = await seal(store)
     const reopen = async () => {
@@ -62,7 +63,9 @@ describe('sealed memory store', () => {
       return seal(store)
     }
     return { store: sealed, reopen }
-  })
+  }
+  storeContract(open)
+  secretStatesContract(open, 'memory')
 })
 
 describe('sealed file store', () => {

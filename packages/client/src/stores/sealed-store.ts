@@ -2,6 +2,7 @@
 import type { RandomBytes } from '@sotto/crypto'
 import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
+import { grantSlots, KEYRING, slotsOf } from './erasure-slots.ts'
 import type {
   AppRecord,
   CallRecord,
@@ -20,16 +21,25 @@ import type {
   VaultRecord,
 } from './records.ts'
 import { grantRows, rowsOf } from './row-access.ts'
-import { hasSecret, openChange, openIdentity, openSession, type Seal, sealChange } from './sealed-fields.ts'
+import {
+  hasSecret,
+  openChange,
+  openIdentity,
+  openKeyring,
+  openSession,
+  type Seal,
+  sealChange,
+} from './sealed-fields.ts'
 import { isSealed } from './sealed-prefix.ts'
 import type { Secrets, SecretsOptions } from './secrets.ts'
 import type { ClientStore, MessageRange } from './store.ts'
 import { DATA_KEY_BYTES, otherVault, type Vault } from './vault.ts'
 
 /**
- * Seals two fields before they reach the wrapped store: the recovery phrase (`identity.mnemonic`) and the
- * session keys (`session.sessionKeyBase64`). Each is sealed with AES-256-GCM under a random data key, and
- * bound to its record. A vault wraps the data key, which is then kept in the store.
+ * Seals three fields before they reach the wrapped store: the recovery phrase (`identity.mnemonic`), the
+ * session keys (`session.sessionKeyBase64`) and the keyring of secret states. Each is sealed with AES-256-GCM
+ * under a random data key, and bound to its record. A vault wraps the data key, which is then kept in the
+ * store.
  *
  * Not sealed: messages, also those that wait to be sent and drafts, contacts, the user's names for them,
  * calls, aliases, public keys, times, and which contacts are verified. Lists and search need them, and
@@ -52,6 +62,7 @@ export class SealedStore implements ClientStore, Secrets {
     this.#vaults = vaults
     // Messages are not sealed, nor is their index.
     grantRows(this, rowsOf(store))
+    grantSlots(this, slotsOf(store))
   }
 
   /**
@@ -257,6 +268,19 @@ export class SealedStore implements ClientStore, Secrets {
     return this.#inOrder(() => this.#store.listCalls())
   }
 
+  /** @throws ClientError `LOCKED` for the keyring, `STORE_FAILED` if it was altered. */
+  findSecret(name: string): Promise<string | undefined> {
+    return this.#inOrder(async () => {
+      if (name !== KEYRING) return this.#store.findSecret(name)
+      const seal = this.#seal()
+      const value = await this.#store.findSecret(name)
+      // If the store was locked meanwhile, the key is all zeros.
+      if (this.isLocked) throw locked()
+      if (value === undefined || !seal) return value && plain(value, value)
+      return this.#unlessLocked(await openKeyring(seal, value))
+    })
+  }
+
   async close(): Promise<void> {
     await this.#inOrder(() => this.#store.close())
     this.lock()
@@ -279,6 +303,7 @@ export class SealedStore implements ClientStore, Secrets {
       try {
         const identity = await this.#store.getIdentity()
         const sessions = await this.#store.listSessions()
+        const keyring = await this.#store.findSecret(KEYRING)
         // Secrets whose vault record is gone cannot be opened. Sealing them again would hide that.
         if (!this.#record && identity) {
           plain(identity, identity.mnemonic)
@@ -287,6 +312,7 @@ export class SealedStore implements ClientStore, Secrets {
         const secrets: readonly StoreChange[] = [
           ...(identity ? [{ change: 'identity', identity } as const] : []),
           ...sessions.map((session) => ({ change: 'session', session }) as const),
+          ...(keyring === undefined ? [] : [{ change: 'secret', name: KEYRING, value: keyring } as const]),
         ]
         const converted = await Promise.all(secrets.map(convert))
         await this.#store.write([

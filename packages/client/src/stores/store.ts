@@ -99,6 +99,8 @@ export interface ClientStore {
   listCalls(): Promise<readonly CallRecord[]>
   /** What the application keeps, in no order. */
   listAppData(): Promise<readonly AppRecord[]>
+  /** The value of a `secret`, as it was written. */
+  findSecret(name: string): Promise<string | undefined>
   /** Closes files and releases locks, once every write has settled. */
   close(): Promise<void>
   /**

@@ -1,7 +1,7 @@
 // The IndexedDB store in a real browser: the store contract, and its behaviour with several tabs, crashes and
 // full disks.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -14,6 +14,7 @@ import { conversationId, identity, messageOf, session, storeContract } from '../
 import { vaultContract } from '../stores/vault-contract.ts'
 import { openTab, type ServedApp, serveApp, startChromiumWith } from './chromium.ts'
 import { inPage, storeIn } from './page-store.ts'
+import { bytesOf, killBrowser } from './profile.ts'
 import { sharedChromium } from './shared-chromium.ts'
 
 let browser: Browser
@@ -209,7 +210,7 @@ describe('a write', () => {
       ['kept', '22222222-2222-4222-8222-222222222222'],
     )
     await untilPairsWritten(tab, 20)
-    await kill(profile)
+    await killBrowser(profile)
     const after = await startChromiumWith(profile)
     const again = await openIn(await openTab(after, app), 'kept')
     expect((await again.listMessages(conversationId)).map(({ id }) => id)).toEqual(['resolved'])
@@ -347,32 +348,4 @@ async function expectWholePairs(
   expect(ids.length % 2).toBe(0)
   await store.close()
   return ids.length / 2
-}
-
-/** Kills the browser with this profile, as suddenly as a power cut. */
-async function kill(profile: string): Promise<void> {
-  const all = await processesOf(profile)
-  // The main process has no `--type=` on its command line. Helper processes have one, and end with it.
-  const browser = all.find(({ command }) => !command.includes('--type='))
-  if (!browser) throw new Error('no browser with this profile')
-  process.kill(browser.pid, 'SIGKILL')
-  // A helper that still runs may have files open that the next browser needs.
-  while ((await processesOf(profile)).length > 0) await Bun.sleep(10)
-}
-
-/** The processes with this profile on their command lines. The command line of an ended process is empty. */
-async function processesOf(profile: string): Promise<{ pid: number; command: string }[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const all = pids.map(async (pid) => ({
-    pid: Number(pid),
-    command: await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
-  }))
-  return (await Promise.all(all)).filter(({ command }) => command.includes(profile))
-}
-
-/** The bytes of all files in a folder and its subfolders. */
-async function bytesOf(folder: string): Promise<Buffer> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  return Buffer.concat(await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name)))))
 }

@@ -42,6 +42,7 @@ describe('the entry', () => {
     './passphrase-vault',
     './pow-worker',
     './call-worker',
+    './erasure-worker',
     './push-worker',
     './signals',
     './react',
@@ -88,13 +89,13 @@ const stores = [
   {
     name: 'with a store in memory',
     row: 'with `MemoryStore`',
-    maxBytes: 37_000,
+    maxBytes: 37_300,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
     row: 'with `IndexedDbStore`',
-    maxBytes: 40_800,
+    maxBytes: 41_200,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",

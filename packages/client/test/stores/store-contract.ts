@@ -135,6 +135,35 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
     expect(await again.listReadMarks()).toEqual([{ conversationId, readSeq: 4, toldSeq: 3 }])
   })
 
+  test('secrets are kept by name until they are removed, and by `clear` all of them are', async () => {
+    const { store, reopen } = await open()
+    await store.write([
+      { change: 'secret', name: 'a', value: 'first' },
+      { change: 'secret', name: 'b', value: 'other' },
+      { change: 'secret', name: 'keyring', value: 'keys' },
+    ])
+    await store.write([
+      { change: 'secret', name: 'a', value: 'second' },
+      { change: 'secret', name: 'b' },
+    ])
+    expect(await store.findSecret('a')).toBe('second')
+    const again = await reopen()
+    const names = ['a', 'b', 'keyring']
+    expect(await Promise.all(names.map((name) => again.findSecret(name)))).toEqual([
+      'second',
+      undefined,
+      'keys',
+    ])
+    await again.write([{ change: 'secrets_removed' }, { change: 'secret', name: 'b', value: 'new' }])
+    expect(await Promise.all(names.map((name) => again.findSecret(name)))).toEqual([
+      undefined,
+      'new',
+      undefined,
+    ])
+    await again.write([{ change: 'clear' }])
+    expect(await again.findSecret('b')).toBeUndefined()
+  })
+
   test('a read started after a write sees it before it resolves', async () => {
     const { store } = await open()
     const written = store.write([{ change: 'message', message: messageOf({ id: 'a', seq: 1 }) }])

@@ -1,0 +1,41 @@
+// Deletes an IndexedDB database, and overwrites the file of its erasure key.
+import { unblocked } from './indexeddb-open.ts'
+import { storeFailure } from './indexeddb-queue.ts'
+import { fileOf, hasFiles, packagedWorker, SlotsWorker } from './slots-worker.ts'
+
+/**
+ * Deletes a store and everything in it. Closes stores of this name that are open in any tab.
+ * @throws ClientError `STORE_LOCKED` if one does not close, `STORE_FAILED`.
+ */
+export async function deleteDatabase(name = 'sotto'): Promise<void> {
+  try {
+    await unblocked(indexedDB.deleteDatabase(name), () => {})
+    await removeSlots(name)
+  } catch (error) {
+    throw storeFailure(error)
+  }
+}
+
+/** Overwrites and removes the file of a database, if there is one. */
+async function removeSlots(name: string): Promise<void> {
+  if (!hasFiles()) return
+  const root = await navigator.storage.getDirectory()
+  const file = fileOf(name)
+  try {
+    await root.getFileHandle(file)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'NotFoundError') return
+    throw error
+  }
+  const worker = new SlotsWorker(file, packagedWorker)
+  try {
+    const slots = await worker.ask({ ask: 'read' })
+    for (const slot of [0, 1] as const) {
+      const [before, after] = [slots[slot], new Uint8Array(slots[slot].length)]
+      await worker.ask({ ask: 'replace', slot, before, after })
+    }
+  } finally {
+    await worker.close()
+    await root.removeEntry(file)
+  }
+}
