@@ -72,6 +72,9 @@ if (!names.every((name) => benches[name]) || values.help) {
   console.log(
     `  ${'simulate'.padEnd(14)} runs several nodes in one process under a seed; --help for its options`,
   )
+  console.log(
+    `  ${'conversations'.padEnd(14)} runs schedules of a conversation under crypto_v 3; --help for its options`,
+  )
   process.exit(values.help ? 0 : 2)
 }
 await takeLoadCore()

@@ -1,5 +1,5 @@
 // `npm run bench -- <name>`: installs what is missing and runs a benchmark, the comparison of two versions,
-// the fault program, or the simulation.
+// the fault program, the simulation, or the model of a conversation.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureInstalledOrExit } from './bootstrap.mjs'
@@ -11,6 +11,7 @@ const programs = {
   faults: 'bench/faults/main.ts',
   simulate: 'bench/simulation/main.ts',
   compare: 'bench/compare.ts',
+  conversations: 'bench/conversations/main.ts',
 }
 const program = programs[words[0]] ?? 'bench/main.ts'
 const { status } = spawnSync(bunPath, [join(root, program), ...words], { stdio: 'inherit' })

@@ -1,0 +1,171 @@
+// The state of a conversation as bytes, with a version in front.
+import { CryptoError } from '@sotto/crypto'
+import { ByteReader, ByteWriter } from '@sotto/crypto/version-3'
+import { decodeGroup, encodeGroup } from '@sotto/mls'
+import {
+  type Chain,
+  type Course,
+  type Doubt,
+  type Kept,
+  newCourse,
+  type Pending,
+  type Sent,
+  type Stop,
+} from './course.ts'
+import type { RejoinReason } from './events.ts'
+
+const VERSION = 1
+
+// What follows is stored by its place in these lists: they may only grow.
+const KINDS: readonly Pending['kind'][] = ['begin', 'commit', 'rejoin']
+const STOPS: readonly Stop[] = ['displaced', 'own_rejoins', 'peer_rejoins']
+const REASONS: readonly RejoinReason[] = [
+  'no_state',
+  'behind',
+  'relay_restored',
+  'relay_went_back',
+  'unreadable',
+  'forked',
+  'store_behind',
+  'users_word',
+]
+
+/** The state without what holds for the present connection only. */
+export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
+  const to = new ByteWriter().number(VERSION).flag(course.peerSpeaks)
+  to.optional(course.incarnation, (incarnation) => to.text(incarnation))
+  to.list(course.groups, (kept) => writeKept(to, kept))
+  to.optional(course.pending, (pending) => writePending(to, pending))
+  to.optional(course.doubt, (doubt) => writeDoubt(to, doubt))
+  to.optional(course.stop, (stop) => to.number(STOPS.indexOf(stop)))
+  to.number(course.era).flag(course.owesCommit).number(course.sentInEpoch).number(course.unreadableInEpoch)
+  writeChain(to, course.own)
+  to.list(course.sent, (sent) => writeSent(to, sent))
+  to.list(course.theirs, ({ era, chain }) => writeChain(to.number(era), chain))
+  to.list(course.gaps, ({ era, first, last }) => to.number(era).number(first).number(last))
+  to.optional(course.owed, ({ since, count }) => to.number(since).number(count))
+  to.number(course.ownSeq)
+  to.list(course.controls, (seq) => to.number(seq))
+  to.list(course.rejoins.own, (time) => to.number(time)).list(course.rejoins.peer, (time) => to.number(time))
+  return to.number(course.resends.since).number(course.resends.count).done()
+}
+
+/**
+ * The state of bytes. Throws `CryptoError` `INVALID_ENCODING` for bytes that are none or of a later version,
+ * and `MlsError`
+ * `VERSION` for a group of a later version. A device whose state cannot be read begins with `newCourse`, and
+ * rejoins.
+ */
+export function decodeCourse(bytes: Uint8Array): Course {
+  const from = new ByteReader(bytes)
+  if (from.number() !== VERSION)
+    throw new CryptoError('INVALID_ENCODING', 'this state of a conversation is of another version')
+  const course: Course = {
+    ...newCourse(),
+    peerSpeaks: from.flag(),
+    incarnation: from.optional(() => from.text()),
+    groups: from.list(() => readKept(from)),
+    pending: from.optional(() => readPending(from)),
+    doubt: from.optional(() => readDoubt(from)),
+    stop: from.optional(() => nameIn(STOPS, from)),
+    era: from.number(),
+    owesCommit: from.flag(),
+    sentInEpoch: from.number(),
+    unreadableInEpoch: from.number(),
+    own: readChain(from),
+    sent: from.list(() => readSent(from)),
+    theirs: from.list(() => ({ era: from.number(), chain: readChain(from) })),
+    gaps: from.list(() => ({ era: from.number(), first: from.number(), last: from.number() })),
+    owed: from.optional(() => ({ since: from.number(), count: from.number() })),
+    ownSeq: from.number(),
+    controls: from.list(() => from.number()),
+    rejoins: { own: from.list(() => from.number()), peer: from.list(() => from.number()) },
+    resends: { since: from.number(), count: from.number() },
+  }
+  from.end()
+  return course
+}
+
+function nameIn<T>(names: readonly T[], from: ByteReader): T {
+  const name = names[from.number()]
+  if (name === undefined) throw new CryptoError('INVALID_ENCODING', 'an unknown name')
+  return name
+}
+
+function writeKept(to: ByteWriter, { epoch, group, since, endedAt, by, era }: Kept): void {
+  to.number(epoch).bytes(encodeGroup(group)).number(since)
+  to.optional(endedAt, (time) => to.number(time))
+  to.flag(by === 'own').number(era)
+}
+
+function readKept(from: ByteReader): Kept {
+  return {
+    epoch: from.number(),
+    group: decodeGroup(from.bytes()),
+    since: from.number(),
+    endedAt: from.optional(() => from.number()),
+    by: from.flag() ? 'own' : 'peer',
+    era: from.number(),
+  }
+}
+
+function writePending(to: ByteWriter, pending: Pending): void {
+  to.number(KINDS.indexOf(pending.kind)).text(pending.id).number(pending.leaves)
+  to.bytes(pending.payload).bytes(pending.groupInfo).bytes(encodeGroup(pending.group))
+  to.optional(pending.reason, (reason) => to.number(REASONS.indexOf(reason)))
+}
+
+function readPending(from: ByteReader): Pending {
+  return {
+    kind: nameIn(KINDS, from),
+    id: from.text(),
+    leaves: from.number(),
+    payload: from.bytes(),
+    groupInfo: from.bytes(),
+    group: decodeGroup(from.bytes()),
+    reason: from.optional(() => nameIn(REASONS, from)),
+  }
+}
+
+function writeDoubt(to: ByteWriter, doubt: Doubt): void {
+  to.number(REASONS.indexOf(doubt.why))
+  if (doubt.why === 'behind') to.number(doubt.epoch).flag(doubt.isSure)
+}
+
+function readDoubt(from: ByteReader): Doubt {
+  const why = nameIn(REASONS, from)
+  if (why === 'behind') return { why, epoch: from.number(), isSure: from.flag() }
+  if (why === 'no_state') throw new CryptoError('INVALID_ENCODING', 'no_state is no doubt')
+  return { why }
+}
+
+function writeChain(to: ByteWriter, { number, hash }: Chain): void {
+  to.number(number).bytes(hash)
+}
+
+function readChain(from: ByteReader): Chain {
+  return { number: from.number(), hash: from.bytes() }
+}
+
+function writeSent(to: ByteWriter, sent: Sent): void {
+  to.text(sent.id)
+  to.optional(sent.resends, (id) => to.text(id))
+  to.number(sent.number).number(sent.era).number(sent.epoch).bytes(sent.mark)
+  to.optional(sent.previous, (hash) => to.bytes(hash))
+  to.flag(sent.isAccepted).flag(sent.isHidden).number(sent.at)
+}
+
+function readSent(from: ByteReader): Sent {
+  return {
+    id: from.text(),
+    resends: from.optional(() => from.text()),
+    number: from.number(),
+    era: from.number(),
+    epoch: from.number(),
+    mark: from.bytes(),
+    previous: from.optional(() => from.bytes()),
+    isAccepted: from.flag(),
+    isHidden: from.flag(),
+    at: from.number(),
+  }
+}

@@ -1,0 +1,42 @@
+// A short run of the model of a conversation with fixed numbers: two accounts keep every promise of version
+// 3, whatever is lost, repeated, restored or lied about.
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { defects } from '../../../../bench/conversations/seeded-defects.ts'
+import { patched } from '../../../../bench/faults/mutations.ts'
+import { rounds } from '../../../protocol/test/rounds.ts'
+import { accountsOfTheModel } from './accounts.ts'
+import type { Account } from './device.ts'
+import { runSchedule, WEATHERS } from './model.ts'
+import { scheduleOf } from './schedules.ts'
+
+setDefaultTimeout(240_000)
+
+const FIRST = 1000
+/** Of each weather. */
+const SCHEDULES = rounds(5, 200)
+
+let accounts: readonly [Account, Account]
+
+beforeAll(async () => {
+  accounts = await accountsOfTheModel()
+})
+
+for (const [at, weather] of WEATHERS.entries())
+  test(`every message is shown once or told, and no key is used twice: ${weather}`, async () => {
+    let messages = 0
+    for (let i = 0; i < SCHEDULES; i++) {
+      const number = FIRST + at + i * WEATHERS.length
+      const schedule = scheduleOf(number)
+      expect(schedule.weather).toBe(weather)
+      expect(schedule.actions.length).toBeGreaterThanOrEqual(60)
+      const verdict = await runSchedule(accounts, schedule)
+      expect(verdict.broken, `npm run bench -- conversations --schedules ${number} --shrink`).toEqual([])
+      messages += verdict.messages
+    }
+    expect(messages).toBeGreaterThan(SCHEDULES * 5)
+  })
+
+test('the defects that the model must find still match the source', () => {
+  expect(defects.length).toBeGreaterThanOrEqual(12)
+  for (const { patches } of defects) expect(patched(patches).size).toBeGreaterThan(0)
+})
