@@ -8,7 +8,7 @@ import { accountsOfTheModel } from './accounts.ts'
 import { type Account, Crash, type Device } from './device.ts'
 import { openPair, type Pair } from './pair.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(240_000)
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
