@@ -1,5 +1,5 @@
-// Tests the model of a conversation: runs schedules and stories on copies of this checkout with one defect each,
-// until one is found. bun bench/conversations/defects.ts [--schedules 400] [--name words in its name]
+// Tests the model of a conversation: runs schedules and stories on copies of this checkout with one defect
+// each, until one is found. bun bench/conversations/defects.ts [--schedules 400] [--name words in its name]
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { copyWith } from '../faults/mutations.ts'

@@ -157,15 +157,15 @@ export function acceptMessage(turn: Turn, id: string): void {
     }),
   })
   if (accepted.number !== UNCOUNTED) return
-  // The relay took it after it had refused the one before it as too late: it lied. Whether the peer gets it is
-  // unknown, so both count anew, and it is sent again.
+  // The relay took it after it had refused the one before it as too late: it lied. Whether the peer gets it
+  // is unknown, so both count anew, and it is sent again.
   turn.tell({ tell: 'history_differs' })
   turn.doubt('forked')
 }
 
 /**
- * The message must be encrypted again, under the same id. The relay will refuse every later one, too: until it
- * does, they wait without a number, because each is counted after the one before it.
+ * The message must be encrypted again, under the same id. The relay will refuse every later one, too: until
+ * it does, they wait without a number, because each is counted after the one before it.
  */
 export function unsealMessage(turn: Turn, id: string): void {
   const { sent } = turn.course
