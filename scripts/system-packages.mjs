@@ -97,6 +97,12 @@ const systemPackages = [
     debian: 'systemd',
   },
   {
+    name: 'spin and gcc (they search the models of crypto_v 3)',
+    isPresent: () => ['spin', 'gcc'].every((name) => existsSync(`/usr/bin/${name}`)),
+    hint: 'If they are installed somewhere else, link them to /usr/bin.',
+    debian: 'spin gcc libc6-dev',
+  },
+  {
     name: 'Noto fonts, also for emoji (the pictures of the app are compared)',
     isPresent: () => NOTO.every((file) => existsSync(file)),
     hint: `If they are installed somewhere else, link them to ${NOTO_FOLDER}.`,
