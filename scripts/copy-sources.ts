@@ -16,6 +16,6 @@ export async function copySources(folder: string): Promise<void> {
     })
   for (const name of await readdir(join(ROOT, 'node_modules')))
     if (name !== '@sotto') await symlink(join(ROOT, 'node_modules', name), join(modules, name))
-  for (const name of ['client', 'crypto', 'protocol', 'relay'])
+  for (const name of ['client', 'crypto', 'mls', 'protocol', 'relay'])
     await symlink(join(folder, 'packages', name), join(modules, '@sotto', name))
 }

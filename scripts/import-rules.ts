@@ -58,6 +58,7 @@ const roomsOf: Record<string, Rooms> = {
       ['wire'],
       ['account', 'contacts'],
       ['messages'],
+      ['forward-secrecy'],
       ['engine.ts'],
       ['device.ts'],
       ['module-part.ts'],
@@ -101,7 +102,7 @@ const roomsOf: Record<string, Rooms> = {
       ),
       ...ownNames('calls', 'tabs'),
     },
-    composing: [],
+    composing: ['forward-secrecy'],
   },
   web: {
     floors: [

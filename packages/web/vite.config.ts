@@ -19,6 +19,12 @@ const LATER = [
   /client[\\/]src[\\/]media[\\/](?!media-pass)/,
   /crypto[\\/]src[\\/](?:blob-hash|media-chunk)\.ts$/,
   /protocol[\\/]src[\\/](?:endpoints[\\/](?:channels|invites|media|push|vanity)|bodies[\\/](?:invites|media|payments|vanity))\.ts$/,
+  // Forward secrecy, with what it alone needs.
+  /client[\\/]src[\\/](?:forward-secrecy|secrecy[\\/]version-3)[\\/]/,
+  /client[\\/]src[\\/]stores[\\/](?:secret-states|keyring|row-slots|slot-bytes)\.ts$/,
+  /crypto[\\/]src[\\/](?:account-keys|byte-record|content-members|file-key|leaf-certificate|message-binding|ml-kem|noble-ml-kem|outer-aead|padding|secret-content|secret-kinds|version-3)\.ts$/,
+  /protocol[\\/]src[\\/](?:endpoints|bodies)[\\/]key-packages\.ts$/,
+  /packages[\\/]mls[\\/]|[\\/]ts-mls[\\/]|[\\/]@hpke[\\/]/,
   /[\\/]@noble[\\/]/,
 ]
 

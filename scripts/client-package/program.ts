@@ -9,7 +9,7 @@ const PACKAGES = join(ROOT, 'packages')
 /**
  * Our packages that are not published. The client's declarations contain the types of them that it exposes.
  */
-const PRIVATE = ['protocol', 'crypto']
+const PRIVATE = ['protocol', 'crypto', 'mls']
 
 /**
  * Emits the declarations of `sources`, and of all our files that they import, into `folder`.

@@ -13,6 +13,7 @@ import { ClientError } from './client-error.ts'
 import type { Account } from './client-types.ts'
 import { type CallHooks, Engine } from './engine.ts'
 import { Emitter, type ToldState, tellChanges } from './events/events.ts'
+import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
 import { type ClientOptions, decideOptions, type Platform, SerialQueue } from './platform/platform.ts'
 import { loadCryptography } from './secrecy/secrecy.ts'
 import { openSecrets, publicPart, type Secrets, type StoredIdentity } from './stores/stores.ts'
@@ -250,6 +251,7 @@ export class Device {
         throw new ClientError('NO_IDENTITY', 'another identity has replaced it')
       await this.#stopEngine()
       await engine.journal.write([{ change: 'clear' }])
+      if (this.#platform.forwardSecrecy) await (await loadForwardSecrecy()).eraseKeys(this.#platform)
       this.#emitChanges()
     }
     return this.#identityQueue.run(() => this.lock.queue.run(clear))

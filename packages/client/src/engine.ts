@@ -1,12 +1,21 @@
 // Runs one identity: creates its parts, connects them, and passes each frame to the right part.
-import { accountEndpoints, type CallFrameType, isErrorCode, type RelayFrame } from '@sotto/protocol'
+import {
+  accountEndpoints,
+  type CallFrameType,
+  type ConversationId,
+  conversationEndpoints,
+  isErrorCode,
+  type RelayFrame,
+} from '@sotto/protocol'
 import { type ActiveIdentity, accountKeyMismatch, forgetKeys } from './account/account.ts'
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
-import { Messages } from './messages/messages.ts'
+import type { ForwardSecrecy } from './forward-secrecy/forward-secrecy.ts'
+import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
+import { type Forward, Messages } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
-import { Journal, type StoreChange } from './stores/stores.ts'
+import { Journal, type SessionRecord, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
 
 /** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
@@ -43,6 +52,19 @@ export class Engine {
   readonly #emitter: Emitter
   readonly #callHooks: CallHooks
   readonly #clock: Clock
+  readonly #platform: Platform
+  /** Version 3, once it is loaded. */
+  #forward: Promise<ForwardSecrecy> | undefined
+  #openForward: ForwardSecrecy | undefined
+  #announces = false
+  readonly #late: Forward | undefined
+  /** Whether the relay has what version 3 needs. */
+  #hasEpochs = false
+  readonly #askingGroups = new Set<ConversationId>()
+  /** The conversations of which the relay did not say whether they have a group. */
+  readonly #askedGroups = new Set<ConversationId>()
+  /** The relay's incarnation, from this connection's `sync_end` until version 3 goes on. */
+  #incarnation: string | undefined
   readonly #incoming: Incoming
   /** Handles frames, and retries stored unreadable messages, one after another. */
   readonly #queue = new SerialQueue()
@@ -69,6 +91,7 @@ export class Engine {
     )
     const { clock, store } = platform
     this.#clock = clock
+    this.#platform = platform
     this.sessions = new Sessions({
       store,
       journal: this.journal,
@@ -95,6 +118,7 @@ export class Engine {
       onGoaway: (reason) => emitter.emit('goaway', { reason }),
       onError: (error) => emitter.emit('error', error),
     })
+    this.#late = platform.forwardSecrecy ? this.#lateForward() : undefined
     this.messages = new Messages({
       platform,
       store,
@@ -106,6 +130,7 @@ export class Engine {
       hintFriendSync: () => this.friends.hint(),
       proveOwnKey: () => this.#proveOwnKey(),
       onStoreFailure,
+      forward: this.#late,
     })
     this.#incoming = new Incoming({
       handle: (frame, following) => this.#enqueue(() => this.#handle(frame, following)),
@@ -130,6 +155,8 @@ export class Engine {
     this.messages.stop()
     this.friends.stop()
     await this.messages.outbox.settled()
+    await Promise.allSettled(this.#working)
+    await (await this.#forward?.catch(() => undefined))?.stop()
     await Promise.allSettled(this.#working)
     await this.journal.settled()
   }
@@ -174,6 +201,9 @@ export class Engine {
       case 'friend_accepted':
         return this.friends.hint()
       case 'sync_end':
+        this.#incarnation = frame.incarnation
+        // Who has no contacts yet needs none of it.
+        if (this.#forward || this.sessions.list().length > 0) this.#goOnWithForward()
         return this.journal.record([], () => this.#emitter.emit('synced', { count: frame.count }))
       case 'error':
         return this.#onErrorFrame(frame)
@@ -187,6 +217,9 @@ export class Engine {
       case 'goaway':
       case 'key_packages_low': // This version uploads none.
         return
+      case 'msg':
+        this.#goOnWithForward()
+        return this.messages.onFrame(frame, following)
       default:
         return this.messages.onFrame(frame, following)
     }
@@ -248,18 +281,126 @@ export class Engine {
 
   #onOpen(features: readonly string[]): void {
     this.#keyCheck = undefined
+    this.#hasEpochs = features.includes('epochs')
     this.friends.hint()
     this.messages.onOpen(features.includes('after'))
   }
 
   #onState(state: Connection['state']): void {
-    if (state !== 'connected') this.messages.outbox.onDown()
+    if (state !== 'connected') {
+      this.messages.outbox.onDown()
+      this.#incarnation = undefined
+      this.#openForward?.onDown()
+    }
     this.#emitter.emit('network_state', state)
+  }
+
+  /** Version 3 as the messages use it: it is loaded when something needs it. */
+  #lateForward(): Forward {
+    const run = (use: (part: ForwardSecrecy) => unknown): void => {
+      const used = this.#loadForward().then(use)
+      void this.work(used.catch((error: unknown) => this.#onForwardFailure(error)))
+    }
+    const announces = (): boolean => this.#announces
+    return {
+      get announces() {
+        return announces()
+      },
+      knows: (session) => this.#knowsGroup(session),
+      onAnnounced: (conversationId) => run((part) => part.onAnnounced(conversationId)),
+      receive: async (frame) => {
+        try {
+          await (await this.#loadForward()).receive(frame)
+        } catch (error) {
+          this.messages.confirmations.hold(frame.conv_id)
+          this.#onForwardFailure(error)
+        }
+      },
+      seal: (conversationId) => run((part) => part.seal(conversationId)),
+      accepted: (...accepted) => run((part) => part.accepted(...accepted)),
+      failed: (...failed) => run((part) => part.failed(...failed)),
+      stale: (intent, epoch) => run((part) => part.stale(intent, epoch)),
+      onAnswer: (frame) => this.#openForward?.onAnswer(frame) ?? false,
+    }
+  }
+
+  #knowsGroup(session: SessionRecord): boolean {
+    const { conversationId, speaks, hadNoGroup } = session
+    if (speaks || hadNoGroup || !this.#hasEpochs || this.#askedGroups.has(conversationId)) return true
+    if (!this.#askingGroups.has(conversationId)) {
+      this.#askingGroups.add(conversationId)
+      void this.work(this.#askGroup(session).finally(() => this.#askingGroups.delete(conversationId)))
+    }
+    return false
+  }
+
+  async #askGroup(session: SessionRecord): Promise<void> {
+    const { conversationId } = session
+    try {
+      const params = { conv_id: conversationId }
+      const { epoch } = await this.http.call(conversationEndpoints.conversationGroup, { params })
+      const known = epoch > 0 ? ({ speaks: 3 } as const) : ({ hadNoGroup: true } as const)
+      await this.journal.write([this.sessions.noteSecrecy(session, known)])
+      if (epoch > 0) this.#late?.onAnnounced(conversationId)
+    } catch (thrown) {
+      const error = asClientError(thrown, 'STORE_FAILED')
+      // What is sent is refused for the same reason, and that is told.
+      if (error.code === 'REFUSED') this.#askedGroups.add(conversationId)
+      else this.#onForwardFailure(error)
+    }
+    this.messages.outbox.resume()
+  }
+
+  #loadForward(): Promise<ForwardSecrecy> {
+    this.#forward ??= loadForwardSecrecy()
+      .then(({ ForwardSecrecy }) => {
+        const { journal, sessions, http, messages } = this
+        const { outbox, confirmations, settings } = messages
+        return ForwardSecrecy.open({
+          ...{ journal, sessions, http, outbox, confirmations, settings },
+          platform: this.#platform,
+          store: this.#platform.store,
+          emitter: this.#emitter,
+          keys: this.identity.keys,
+          send: (frame) => this.connection.send(frame),
+          hintFriendSync: () => this.friends.hint(),
+          sync: () => this.connection.sync(),
+          work: (work) => this.work(work),
+        })
+      })
+      .then((part) => {
+        this.#openForward = part
+        this.#goOnWithForward()
+        return part
+      })
+      .catch((error: unknown) => {
+        // The next use tries again.
+        this.#forward = undefined
+        throw error
+      })
+    return this.#forward
+  }
+
+  /** Once on a connection. Version 3 needs key packages at the relay before anybody is told of it. */
+  #goOnWithForward(): void {
+    const incarnation = this.#incarnation
+    if (!this.#platform.forwardSecrecy || incarnation === undefined) return
+    this.#incarnation = undefined
+    const begun = this.#loadForward().then(async (part) => {
+      await part.onSynced(incarnation)
+      this.#announces = await part.fillStock()
+    })
+    void this.work(begun.catch((error: unknown) => this.#onForwardFailure(error)))
+  }
+
+  #onForwardFailure(error: unknown): void {
+    if (!this.#stopping.signal.aborted) this.#emitter.emit('error', asClientError(error, 'STORE_FAILED'))
   }
 
   #onReadable(): void {
     // Not awaited: the sessions are updated first, and the messages that waited for them follow.
     this.#enqueue(() => this.messages.retryOffline()).catch((error: unknown) => this.#onStoreFailure(error))
+    this.#openForward?.onReadable()
     this.messages.outbox.resume()
   }
 

@@ -52,6 +52,7 @@ export class Person {
     typing: [],
     goaway: [],
     payment_confirmed: [],
+    secrecy: [],
     security_violation: [],
     friend_request: [],
     friend_accepted: [],

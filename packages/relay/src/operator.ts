@@ -49,8 +49,8 @@ export const operatorCommands = {
       return 'Expiry goes on within a minute, with the relay’s next periodic check.'
     }),
   /**
-   * Moves the counters of all conversations and of deposit addresses ahead, deletes all key packages, and lets
-   * clients know that the relay was restored. To be run once after a backup was restored.
+   * Moves the counters of all conversations and of deposit addresses ahead, deletes all key packages, and
+   * lets clients know that the relay was restored. To be run once after a backup was restored.
    */
   'after-restore': (environment: Environment): Promise<string> =>
     withStore(openAlone, environment, async (storage) => {

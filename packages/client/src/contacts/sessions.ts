@@ -12,7 +12,7 @@ import type { ConversationId, FriendProfile } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Emitter, SecurityViolationEvent } from '../events/events.ts'
 import type { Clock } from '../platform/platform.ts'
-import type { ClientStore, Journal, SessionRecord, TrustState } from '../stores/stores.ts'
+import type { ClientStore, Journal, SessionRecord, StoreChange, TrustState } from '../stores/stores.ts'
 import { type CurrentKeys, derivedKeyId, hasKeys, keysIn, keysOf, needsSession } from './friend-keys.ts'
 import { computeSecurityCodes, type SecurityCodes } from './security-code.ts'
 
@@ -231,6 +231,19 @@ export class Sessions {
     this.#keys.delete(conversationId)
     this.#changedKeys.delete(conversationId)
     this.#reported.delete(conversationId)
+  }
+
+  /**
+   * Notes that a contact has announced forward secrecy, or that the conversation had no group yet.
+   * Returns the change that stores it.
+   */
+  noteSecrecy(
+    session: SessionRecord,
+    known: Pick<SessionRecord, 'speaks'> | Pick<SessionRecord, 'hadNoGroup'>,
+  ): StoreChange {
+    const noted: SessionRecord = { ...(this.find(session.conversationId) ?? session), ...known }
+    this.#remember(noted)
+    return { change: 'session', session: noted }
   }
 
   /** Stores whether a contact is verified. */

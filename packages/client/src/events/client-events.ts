@@ -1,6 +1,7 @@
 // The events that a client emits, by name.
 import type { ChannelPost, FriendProfile } from '@sotto/protocol'
 import type { ClientError } from '../client-error.ts'
+import type { SecrecyNotice } from '../secrecy/secrecy.ts'
 import type { CallRecord, MessageStatus, PublicIdentity, StoredMessage } from '../stores/stores.ts'
 
 /** The state of the connection to the relay. */
@@ -17,6 +18,12 @@ export interface SecurityViolationEvent {
   readonly currentFingerprint: string
   readonly detectedAt: number
   readonly message: null
+}
+
+/** What happened to the forward secrecy of a conversation. */
+export interface SecrecyEvent {
+  readonly conversationId: string
+  readonly notice: SecrecyNotice
 }
 
 /** What has changed in the store. */
@@ -70,6 +77,8 @@ export interface ClientEvents {
     readonly ref_id: string
   }
   security_violation: SecurityViolationEvent
+  /** Something about the forward secrecy of a conversation that the user, or at least a log, should know. */
+  secrecy: SecrecyEvent
   /** The friend list shows a new received request. */
   friend_request: FriendProfile
   /** The friend list shows that a sent request was accepted. */

@@ -27,6 +27,8 @@ export class Confirmations {
    * Conversations with a frame that could not be stored. A later confirmation would confirm that frame, too.
    */
   readonly #held = new Set<string>()
+  /** Conversations whose frame of this `seq` the relay has to send once more, before any later one counts. */
+  readonly #awaited = new Map<string, number>()
   #cancel: (() => void) | undefined
   /** The latest confirmation sent of each conversation on this connection: the relay may refuse it. */
   readonly #sent = new Map<string, Mark & { readonly conversationId: ConversationId }>()
@@ -39,7 +41,7 @@ export class Confirmations {
 
   /** Call it when `seq`, and everything received before it in this conversation, is durably stored. */
   add(conversationId: ConversationId, seq: number, to: AliasId): void {
-    if (this.#held.has(conversationId)) return
+    if (this.isHeld(conversationId, seq)) return
     const mark = this.#marks.get(conversationId)
     if (!mark || mark.seq < seq) this.#marks.set(conversationId, { seq, to })
     this.#cancel ??= this.#context.platform.clock.after(0, () => this.#flush())
@@ -52,13 +54,27 @@ export class Confirmations {
     this.#held.add(conversationId)
   }
 
-  isHeld(conversationId: string): boolean {
-    return this.#held.has(conversationId)
+  /**
+   * Waits for a frame that cannot be handled yet: no later one of its conversation is handled before it.
+   */
+  await(conversationId: string, seq: number): void {
+    this.#awaited.set(conversationId, Math.min(seq, this.#awaited.get(conversationId) ?? seq))
+  }
+
+  /** The frame with this `seq` was handled. */
+  arrived(conversationId: string, seq: number): void {
+    if (this.#awaited.get(conversationId) === seq) this.#awaited.delete(conversationId)
+  }
+
+  /** Whether a frame with this `seq` must not be handled now, because an earlier one was not. */
+  isHeld(conversationId: string, seq: number): boolean {
+    return this.#held.has(conversationId) || seq > (this.#awaited.get(conversationId) ?? seq)
   }
 
   /** Call it for a new connection: the relay sends everything unconfirmed again. */
   onOpen(): void {
     this.#held.clear()
+    this.#awaited.clear()
     this.#sent.clear()
     this.#refused.clear()
   }

@@ -61,10 +61,11 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
 export function outgoing(
   content: string | OutgoingContent,
   replyToId: string | undefined,
+  announces = false,
 ): { readonly plaintext: string; readonly fields: ContentFields } {
   const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
   try {
-    const plaintext = encodeContent({ ...withCleanName(parts), replyToId })
+    const plaintext = encodeContent({ ...withCleanName(parts), replyToId }, { announces })
     return { plaintext, fields: fieldsOf(decodeContent(plaintext)) }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error

@@ -21,6 +21,11 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
   /** Whether the contact is a friend now. */
   readonly isFriend: boolean
   readonly isVerified: boolean
+  /**
+   * Whether messages to this contact have forward secrecy: its client has announced it. Otherwise one key
+   * opens all messages of the conversation.
+   */
+  readonly hasForwardSecrecy: boolean
   readonly unread: number
   /** The `seq` of the first unread message, for a line above it. */
   readonly firstUnreadSeq?: number
@@ -112,6 +117,7 @@ async function describe(
       nickname: friend?.nickname ?? theirAliasId,
       isFriend: friend?.status === 'accepted',
       isVerified: held.status === 'verified',
+      hasForwardSecrecy: session.speaks === 3,
       ...(heldBy && { heldBy }),
       ...(changedCode && { changedCode }),
       ...(held.status === 'unverified' && held.renewedAt && { renewedAt: held.renewedAt }),

@@ -15,6 +15,7 @@ import type {
 } from '../stores/stores.ts'
 import type { Confirmations } from './confirmations.ts'
 import { fieldsOf } from './content.ts'
+import type { Forward } from './forward.ts'
 import type { Settings } from './settings.ts'
 
 type MsgFrame = Extract<RelayFrame, { type: 'msg' }>
@@ -24,6 +25,8 @@ type MsgFrame = Extract<RelayFrame, { type: 'msg' }>
  * them.
  */
 const MAX_OFFLINE_MESSAGES = 20_000
+/** The version with forward secrecy. */
+const FORWARD = 3
 
 export interface InboxContext {
   readonly store: Pick<
@@ -39,8 +42,10 @@ export interface InboxContext {
   readonly emitter: Pick<Emitter, 'emit'>
   readonly sessions: Pick<
     Sessions,
-    'find' | 'guard' | 'isAnothersAlias' | 'isCurrent' | 'isTheirAlias' | 'keyOf'
+    'noteSecrecy' | 'find' | 'guard' | 'isAnothersAlias' | 'isCurrent' | 'isTheirAlias' | 'keyOf'
   >
+  /** Undefined if messages have no forward secrecy. */
+  readonly forward?: Pick<Forward, 'onAnnounced' | 'receive'> | undefined
   /** Fetches the friend list soon: it may contain the session for a message that cannot be read. */
   readonly hintFriendSync: () => void
   /** Whether the relay has this device's key for the account. Never rejects. */
@@ -62,7 +67,8 @@ export class Inbox {
 
   /** Handles a message. `following` are the next frames, as far as they are here. */
   async onMsg(frame: MsgFrame, following: readonly RelayFrame[] = []): Promise<void> {
-    if (this.#confirmations.isHeld(frame.conv_id)) return
+    if (this.#confirmations.isHeld(frame.conv_id, frame.seq)) return
+    if (frame.crypto_v === FORWARD && this.#context.forward) return this.#context.forward.receive(frame)
     if (await this.#isKnown(frame, following)) {
       // The earlier copy may still be being written. An empty write comes after it, and then confirms.
       this.#keep(frame, [])
@@ -77,8 +83,8 @@ export class Inbox {
       fromAliasId: frame.from,
       cryptoVersion: frame.crypto_v,
     }
-    const isRead = await this.#read(offline, (message) =>
-      this.#keep(frame, this.#stored(message), () => this.#announce(message)),
+    const isRead = await this.#read(offline, (message, announced) =>
+      this.#keep(frame, [...this.#stored(message), ...announced], () => this.#announce(message)),
     )
     if (isRead) return
     this.#context.hintFriendSync()
@@ -106,8 +112,8 @@ export class Inbox {
         journal.record([removed])
         continue
       }
-      await this.#read(offline, (message) =>
-        journal.record([removed, ...this.#stored(message)], () => this.#announce(message)),
+      await this.#read(offline, (message, announced) =>
+        journal.record([removed, ...this.#stored(message), ...announced], () => this.#announce(message)),
       )
     }
   }
@@ -171,7 +177,10 @@ export class Inbox {
    * is checked in the same tick of the event loop in which the message is stored, so the keys cannot be
    * refused in between.
    */
-  async #read(offline: OfflineMessage, keep: (message: StoredMessage) => void): Promise<boolean> {
+  async #read(
+    offline: OfflineMessage,
+    keep: (message: StoredMessage, announced: readonly StoreChange[]) => void,
+  ): Promise<boolean> {
     if (!canDecrypt(offline.cryptoVersion)) return false
     for (;;) {
       const session = this.#findSession(offline)
@@ -183,9 +192,18 @@ export class Inbox {
       if (!sessions.isCurrent(session)) continue
       // Under an alias that no friend list has explained yet, the message may come from another account.
       if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
-      keep(messageOf(offline, session, plaintext))
+      const content = plaintext === undefined ? undefined : decodeContent(plaintext)
+      keep(messageOf(offline, session, content), content?.speaks ? this.#announced(session) : [])
       return true
     }
+  }
+
+  /** The contact says that its client has forward secrecy. The change that keeps it. */
+  #announced(session: SessionRecord): readonly StoreChange[] {
+    const { sessions, forward } = this.#context
+    if (!forward || session.speaks) return []
+    forward.onAnnounced(session.conversationId)
+    return [sessions.noteSecrecy(session, { speaks: 3 })]
   }
 
   /** The session that can decrypt this message now, if any. */
@@ -216,7 +234,7 @@ function namesOf({ conv_id, seq, id, payload }: MsgFrame): readonly string[] {
 function messageOf(
   offline: OfflineMessage,
   session: SessionRecord,
-  plaintext: string | undefined,
+  content: ReturnType<typeof decodeContent> | undefined,
 ): StoredMessage {
   const base = {
     id: offline.id,
@@ -227,8 +245,7 @@ function messageOf(
     seq: offline.seq,
     fromAliasId: session.theirAliasId,
   } as const
-  if (plaintext === undefined) return { ...base, text: '', msgType: 'undecryptable' }
-  const content = decodeContent(plaintext)
+  if (content === undefined) return { ...base, text: '', msgType: 'undecryptable' }
   const replyToId = content.replyToId
   const nonce = nonceOf(offline.payloadEncrypted)
   return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }

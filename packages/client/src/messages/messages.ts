@@ -14,6 +14,7 @@ import { Typing, type TypingContext } from './typing.ts'
 
 export { bytesLeftIn, contentOf } from './content.ts'
 export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
+export type { Forward } from './forward.ts'
 export { countUnsent, type SendOptions } from './outbox.ts'
 
 export type MessagesContext = ConfirmationsContext &
@@ -40,20 +41,22 @@ export class Messages {
   readonly settings: Settings
   readonly typing: Typing
   readonly summaries: Summaries
-  readonly #confirmations: Confirmations
+  readonly confirmations: Confirmations
+  readonly #forward: MessagesContext['forward']
   readonly #inbox: Inbox
   readonly #onStoreFailure: (error: unknown) => void
 
   constructor(context: MessagesContext) {
     this.#onStoreFailure = context.onStoreFailure
-    this.#confirmations = new Confirmations(context)
+    this.#forward = context.forward
+    this.confirmations = new Confirmations(context)
     this.settings = new Settings(context)
     this.summaries = new Summaries(context.store)
     this.outbox = new Outbox(context, this.settings)
     this.receipts = new Receipts(context)
-    this.retractions = new Retractions(context, this.outbox, this.#confirmations)
+    this.retractions = new Retractions(context, this.outbox, this.confirmations)
     this.typing = new Typing(context)
-    this.#inbox = new Inbox(context, this.#confirmations, this.settings)
+    this.#inbox = new Inbox(context, this.confirmations, this.settings)
   }
 
   /** Reads the outbox, the read marks, the pending retractions and the settings from the store. */
@@ -70,6 +73,7 @@ export class Messages {
       case 'msg':
         return this.#holdOnFailure(frame.conv_id, this.#inbox.onMsg(frame, following))
       case 'ack':
+        if (this.#forward?.onAnswer(frame)) return
         return this.outbox.onAck(frame)
       case 'delivered':
       case 'read':
@@ -87,9 +91,10 @@ export class Messages {
 
   /** Handles a refusal by the relay. @returns false if it is not about messages */
   async onError(frame: Extract<RelayFrame, { readonly type: 'error' }>): Promise<boolean> {
+    if (this.#forward?.onAnswer(frame)) return true
     if ((await this.outbox.onError(frame)) || this.retractions.onError(frame)) return true
     // The frame does not say whether it is about a confirmation or about a `read`, so both are sent again.
-    const isConfirmation = this.#confirmations.onError(frame)
+    const isConfirmation = this.confirmations.onError(frame)
     return this.receipts.onError(frame) || isConfirmation
   }
 
@@ -98,7 +103,7 @@ export class Messages {
    * @param hasAfter whether the relay checks the order of messages
    */
   onOpen(hasAfter: boolean): void {
-    this.#confirmations.onOpen()
+    this.confirmations.onOpen()
     this.outbox.onOpen(hasAfter)
     this.retractions.onOpen()
     this.receipts.onOpen()
@@ -110,7 +115,7 @@ export class Messages {
   }
 
   stop(): void {
-    this.#confirmations.stop()
+    this.confirmations.stop()
     this.outbox.stop()
     this.retractions.stop()
     this.receipts.stop()
@@ -122,7 +127,7 @@ export class Messages {
     try {
       await handled
     } catch (error) {
-      this.#confirmations.hold(conversationId)
+      this.confirmations.hold(conversationId)
       this.#onStoreFailure(error)
     }
   }

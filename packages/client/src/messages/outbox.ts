@@ -21,16 +21,20 @@ import type {
   MessageStatus,
   OutboxIntent,
   SessionRecord,
+  StoreChange,
   StoredMessage,
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
+import type { Forward } from './forward.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, type Sending, SendQueue } from './send-queue.ts'
 import type { Settings } from './settings.ts'
 
 /** How often a message is refused with an unknown error code before it fails. */
 const MAX_UNKNOWN_REFUSALS = 5
+/** The most bytes of a message under version 3, which adds up to an eighth of padding, and its own. */
+const MAX_FORWARD_BYTES = 43_000
 /** If a message waits this long for its acknowledgement, the connection counts as broken. */
 const ACK_TIMEOUT_MS = 60_000
 
@@ -59,6 +63,8 @@ export interface OutboxContext {
   readonly emitter: Pick<Emitter, 'emit'>
   readonly sessions: Pick<Sessions, 'find' | 'get' | 'guard' | 'changedCode' | 'isCurrent' | 'keyOf'>
   readonly send: SendFrame
+  /** Undefined if messages have no forward secrecy. */
+  readonly forward?: Forward | undefined
   /** Closes a broken connection and opens a new one. */
   readonly reopen: () => void
 }
@@ -99,7 +105,7 @@ export class Outbox {
   }
 
   async load(): Promise<void> {
-    for (const intent of await this.#context.store.listOutbox()) this.#queue.add(intent)
+    for (const intent of await this.#context.store.listOutbox()) this.#queue.add(intent, false)
   }
 
   /**
@@ -131,11 +137,12 @@ export class Outbox {
         throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
-    const { plaintext, fields } = outgoing(content, options.replyToId)
-    const payload = await this.#encrypt(plaintext, session)
+    const isForward = this.#isForward(session)
+    const { plaintext, fields } = outgoing(content, options.replyToId, this.#context.forward?.announces)
+    const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
     if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
-    if (payload.length > PAYLOAD_CHARACTERS) {
+    if (payload ? payload.length > PAYLOAD_CHARACTERS : utf8Length(plaintext) > MAX_FORWARD_BYTES) {
       throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
     }
     const intent: OutboxIntent = {
@@ -144,7 +151,7 @@ export class Outbox {
       toAliasId: session.theirAliasId,
       text: fields.text,
       addedAt: platform.clock.now(),
-      payload,
+      ...(payload === undefined ? { version: 3 } : { payload }),
       ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
     }
     const message: StoredMessage = {
@@ -154,7 +161,7 @@ export class Outbox {
       isMe: true,
       time: intent.addedAt,
       status: 'sending',
-      nonce: nonceOf(payload),
+      ...(payload === undefined ? { version: 3 } : { nonce: nonceOf(payload) }),
       ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
     }
     this.#begun.set(id, session.conversationId)
@@ -163,12 +170,21 @@ export class Outbox {
       { change: 'outbox_added', intent },
       ...(options.endsDraft ? this.#settings.withoutDraft(session.conversationId) : []),
     ])
-    const written = write.then(() => this.#accept(intent)).finally(() => this.#begun.delete(id))
+    const written = write.then(() => this.accept(intent)).finally(() => this.#begun.delete(id))
     return { message, written }
   }
 
-  #accept(intent: OutboxIntent): void {
-    if (!this.#queue.has(intent.internalId)) this.#queue.add(intent)
+  /** Whether a contact's messages go under version 3. */
+  #isForward(session: SessionRecord): boolean {
+    return this.#context.forward !== undefined && session.speaks === 3
+  }
+
+  /**
+   * Sends a stored message as soon as possible.
+   * @param isNew whether no earlier run can have sent it
+   */
+  accept(intent: OutboxIntent, isNew = true): void {
+    if (!this.#queue.has(intent.internalId)) this.#queue.add(intent, isNew)
     this.#pump()
   }
 
@@ -178,13 +194,49 @@ export class Outbox {
     if (status !== 'sending' || this.#queue.has(id)) return
     const outbox = await this.#context.store.listOutbox()
     const intent = outbox.find(({ internalId }) => internalId === id)
-    if (intent) this.#accept(intent)
+    if (intent) this.accept(intent, false)
   }
 
   /** Removes a message that was retracted before its acknowledgement. */
   withdraw(messageId: string): void {
+    const intent = this.find(messageId)
     this.#remove(messageId)
+    if (intent?.version && intent.payload) this.#context.forward?.failed(intent, [], () => {})
     this.#pump()
+  }
+
+  /** Removes a message of which nothing is left to send. Resolves once that is stored. */
+  async drop(messageId: string): Promise<void> {
+    this.#remove(messageId)
+    await this.#context.journal.write([removal(messageId)])
+    this.#pump()
+  }
+
+  /** A message that the relay has not acknowledged. */
+  find(messageId: string): OutboxIntent | undefined {
+    return this.#queue.get(messageId)?.intent
+  }
+
+  /** The first message of a conversation that is not encrypted yet. */
+  firstUnsealed(conversationId: ConversationId): OutboxIntent | undefined {
+    return this.#queue.firstUnsealed(conversationId)
+  }
+
+  /** Replaces a message by the same one encrypted, or to be encrypted again, once that is stored. */
+  replace(intent: OutboxIntent): void {
+    this.#queue.replace(intent)
+    this.#pump()
+  }
+
+  /** Whether the message is repeated already. */
+  repeats(conversationId: ConversationId, messageId: string): boolean {
+    return this.#queue.of(conversationId).some(({ intent }) => intent.resends === messageId)
+  }
+
+  /** The messages under an older version that certainly never left this device. */
+  neverSent(conversationId: ConversationId): readonly OutboxIntent[] {
+    const entries = this.#queue.of(conversationId).filter(({ wasSent, isNew }) => isNew && !wasSent)
+    return entries.map(({ intent }) => intent).filter(({ version }) => version === undefined)
   }
 
   #remove(messageId: string): void {
@@ -237,8 +289,9 @@ export class Outbox {
 
   async onAck(frame: AckFrame): Promise<void> {
     const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
-    if (!message) return
     const entry = this.#queue.get(frame.id)
+    // What only the clients need, such as an acknowledgement under version 3, is no message of the history.
+    if (!message) return this.#onHiddenAck(frame, entry)
     if (entry ? !entry.wasSent || entry.intent.conversationId !== frame.conv_id : !message.retracted) return
     this.#pauses.end(frame.conv_id)
     this.#queue.accepted(frame.conv_id)
@@ -249,7 +302,16 @@ export class Outbox {
     }
     this.#hasReportedWait = false
     this.#queue.remove(frame.id)
-    this.#settle(message, patch)
+    this.#settle(message, patch, entry?.intent, frame.seq)
+    this.#pump()
+  }
+
+  #onHiddenAck({ conv_id, id, seq }: AckFrame, entry: Entry | undefined): void {
+    if (!entry?.wasSent || entry.intent.conversationId !== conv_id) return
+    this.#pauses.end(conv_id)
+    this.#queue.accepted(conv_id)
+    this.#queue.remove(id)
+    this.#context.forward?.accepted(entry.intent, seq, [removal(id)], () => {})
     this.#pump()
   }
 
@@ -261,10 +323,16 @@ export class Outbox {
     if (!entry) return frame.error === 'OUT_OF_ORDER' || this.#expire(frame)
     if (!entry.wasSent) return false
     const { conversationId, internalId } = entry.intent
+    if (frame.error === 'EPOCH_STALE' && entry.intent.version === 3 && frame.epoch !== undefined) {
+      this.#queue.refused(entry)
+      this.#context.forward?.stale(entry.intent, frame.epoch)
+      return true
+    }
     if (isErrorCode(frame.error) ? errors[frame.error].retry === 'never' : this.#hasFailed(entry, frame)) {
       const message = await this.#context.store.findMessage(conversationId, true, internalId)
       this.#remove(internalId)
-      if (message) this.#settle(message, { status: 'failed', failure: frame.error })
+      if (message) this.#settle(message, { status: 'failed', failure: frame.error }, entry.intent)
+      else this.#context.forward?.failed(entry.intent, [removal(internalId)], () => {})
       this.#pump()
       return true
     }
@@ -314,17 +382,22 @@ export class Outbox {
     return true
   }
 
-  /** Stores a message's final status, and emits `status_change` once that is durable. */
-  #settle(message: StoredMessage, patch: MessagePatch): void {
+  /**
+   * Stores a message's final status, and emits `status_change` once that is durable.
+   * @param seq what the relay numbered it with; undefined if it will not be sent
+   */
+  #settle(message: StoredMessage, patch: MessagePatch, intent?: OutboxIntent, seq?: number): void {
     const { conversationId, id } = message
     const settled: StoredMessage = { ...message, ...patch }
-    this.#context.journal.record(
-      [
-        { change: 'message_patch', conversationId, isMe: true, id, patch },
-        { change: 'outbox_removed', internalId: id },
-      ],
-      () => this.#announce(settled, message.status),
-    )
+    const changes: StoreChange[] = [
+      { change: 'message_patch', conversationId, isMe: true, id, patch },
+      removal(id),
+    ]
+    const after = (): void => this.#announce(settled, message.status)
+    const { journal, forward } = this.#context
+    if (!forward || intent?.version !== 3) journal.record(changes, after)
+    else if (seq === undefined) forward.failed(intent, changes, after)
+    else forward.accepted(intent, seq, changes, after)
   }
 
   #announce(message: StoredMessage, previous: MessageStatus): void {
@@ -336,20 +409,29 @@ export class Outbox {
     if (this.#isOpen) this.#queue.pump(this.#hasAfter, (entry) => this.#send(entry))
   }
 
-  #send({ intent, after }: Entry): Sending {
+  #send({ intent, after, isNew, wasSent }: Entry): Sending {
     const { sessions, send } = this.#context
     const { conversationId } = intent
     const session = sessions.find(conversationId)
     // A contact whose keys changed is sent nothing, not even messages written before the change.
     if (this.#pauses.holds(conversationId) || !session || sessions.changedCode(session)) return 'waits'
+    const { payload, version = MESSAGE_CRYPTO_VERSION, epoch } = intent
+    const { forward } = this.#context
+    if (forward && version !== 3 && !forward.knows(session)) return 'waits'
+    const movesUp = forward !== undefined && version !== 3 && session.speaks === 3 && isNew && !wasSent
+    if (payload === undefined || movesUp) {
+      forward?.seal(conversationId)
+      return 'waits'
+    }
     const isSent = send({
       type: 'msg',
       id: intent.internalId,
       to: session.theirAliasId,
       conv_id: conversationId,
-      crypto_v: MESSAGE_CRYPTO_VERSION,
-      payload: intent.payload,
+      crypto_v: version,
+      payload,
       after,
+      ...(epoch === undefined ? {} : { epoch }),
     })
     return isSent ? 'sent' : 'offline'
   }
@@ -358,6 +440,14 @@ export class Outbox {
     const { sessions, platform } = this.#context
     return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
   }
+}
+
+function removal(internalId: string): StoreChange {
+  return { change: 'outbox_removed', internalId }
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length
 }
 
 function keyChanged(aliasId: AliasId): ClientError {

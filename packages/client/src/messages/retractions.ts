@@ -4,10 +4,11 @@ import { errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
 import type { Emitter } from '../events/events.ts'
-import { Backoff, type Platform } from '../platform/platform.ts'
+import { Backoff, type Platform, randomUuid } from '../platform/platform.ts'
 import {
   type ClientStore,
   type Journal,
+  type OutboxIntent,
   patched,
   type RetractIntent,
   type SessionRecord,
@@ -79,8 +80,12 @@ export class Retractions {
     // The relay never stored a message that it refused.
     const isAtRelay = message.status !== 'failed' || message.failure === 'EXPIRED'
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
+    // Under version 3 a contact believes only an encrypted deletion, which the relay cannot make.
+    const deletion = message.version && isAtRelay ? this.#deletionOf(intent) : undefined
+    if (deletion) changes.push({ change: 'outbox_added', intent: deletion })
     await journal.write(changes)
     this.#outbox.withdraw(id)
+    if (deletion) this.#outbox.accept(deletion)
     if (isAtRelay) {
       this.#intents.set(id, intent)
       this.#send(intent)
@@ -126,7 +131,7 @@ export class Retractions {
 
   /** A contact retracts a message. Changes only messages from that contact in that conversation. */
   async onRetract(frame: RetractFrame): Promise<void> {
-    if (this.#confirmations.isHeld(frame.conv_id)) return
+    if (this.#confirmations.isHeld(frame.conv_id, frame.seq)) return
     const { store, journal, sessions, emitter } = this.#context
     const changes: StoreChange[] = []
     const session = sessions.find(frame.conv_id)
@@ -134,7 +139,7 @@ export class Retractions {
       session && !sessions.isAnothersAlias(session, frame.from)
         ? await store.findMessage(frame.conv_id, false, frame.id)
         : undefined
-    const isShown = message && !message.retracted && !message.removed
+    const isShown = message && !message.retracted && !message.removed && !message.version
     const retracted = isShown ? patched(message, RETRACTED) : undefined
     if (retracted) changes.push({ change: 'message', message: retracted })
     for (const offline of await store.listOfflineMessages(frame.conv_id)) {
@@ -147,6 +152,11 @@ export class Retractions {
       this.#confirmations.add(frame.conv_id, frame.seq, frame.from)
       if (retracted) emitter.emit('retracted', retracted)
     })
+  }
+
+  #deletionOf({ messageId, conversationId, toAliasId, addedAt }: RetractIntent): OutboxIntent {
+    const internalId = randomUuid(this.#context.platform.random)
+    return { internalId, conversationId, toAliasId, addedAt, text: '', version: 3, deletes: messageId }
   }
 
   #send(intent: RetractIntent): void {

@@ -12,13 +12,16 @@ const FRAME_OVERHEAD_BYTES = 1024
 
 /** A message without an acknowledgement. */
 export interface Entry {
-  readonly intent: OutboxIntent
+  /** Replaced when a message of version 3 is encrypted. */
+  intent: OutboxIntent
   /** When it was sent on the current connection; undefined if it has to be sent. */
   sentAt: number | undefined
   /** The message that it named when it was last sent: the one before it, if that had no acknowledgement. */
   after: string | undefined
   /** Whether it was ever sent in this run. An acknowledgement of a message that was not sent is ignored. */
   wasSent: boolean
+  /** Whether no earlier run can have sent it. */
+  readonly isNew: boolean
   /** How often the relay refused it with an unknown error code. */
   unknownRefusals: number
 }
@@ -63,8 +66,9 @@ export class SendQueue {
     return this.#entries.get(id)
   }
 
-  add(intent: OutboxIntent): void {
-    const entry = { intent, sentAt: undefined, after: undefined, wasSent: false, unknownRefusals: 0 }
+  /** @param isNew whether no earlier run can have sent it */
+  add(intent: OutboxIntent, isNew: boolean): void {
+    const entry = { intent, sentAt: undefined, after: undefined, wasSent: false, isNew, unknownRefusals: 0 }
     this.#entries.set(intent.internalId, entry)
     const { conversationId } = intent
     const conversation = this.#conversations.get(conversationId) ?? {
@@ -109,6 +113,26 @@ export class SendQueue {
     if (!conversation) return
     conversation.answeredAt = this.#now()
     conversation.window = 1
+  }
+
+  /** The first message of a conversation that has no payload yet. */
+  firstUnsealed(conversationId: ConversationId): OutboxIntent | undefined {
+    for (const { intent } of this.#conversations.get(conversationId)?.entries ?? [])
+      if (intent.payload === undefined) return intent
+    return undefined
+  }
+
+  /** The messages of a conversation, in their order. */
+  of(conversationId: ConversationId): readonly Readonly<Entry>[] {
+    return [...(this.#conversations.get(conversationId)?.entries ?? [])]
+  }
+
+  /** Replaces a message by the same one with other bytes, or with none. It is to be sent again. */
+  replace(intent: OutboxIntent): void {
+    const entry = this.#entries.get(intent.internalId)
+    if (!entry) return
+    this.#markUnsent(entry)
+    entry.intent = intent
   }
 
   /** Nothing is in flight any more: the connection is gone. */
@@ -157,7 +181,7 @@ export class SendQueue {
     const conversation = this.#conversations.get(intent.conversationId)
     if (conversation) conversation.inFlight += by
     this.#inFlight += by
-    this.#inFlightBytes += by * (intent.payload.length + FRAME_OVERHEAD_BYTES)
+    this.#inFlightBytes += by * ((intent.payload?.length ?? 0) + FRAME_OVERHEAD_BYTES)
   }
 }
 

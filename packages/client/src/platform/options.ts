@@ -89,6 +89,12 @@ export interface ClientOptions {
   readonly wake?: WakeSource
   /** Does the proof of work of a registration. The default works on this thread, in slices with pauses. */
   readonly solveProofOfWork?: ProofOfWorkSolver
+  /**
+   * `forwardSecrecy()` of `@sotto/client/forward-secrecy`: messages get forward secrecy (`crypto_v` 3) with
+   * contacts whose client has it, too. A contact that has once announced it is sent nothing without it. False
+   * by default.
+   */
+  readonly forwardSecrecy?: boolean
 }
 
 /** The options with their defaults. */
@@ -104,6 +110,7 @@ export interface Platform {
   readonly wake: WakeSource
   /** Without a solver the work is done on this thread. */
   readonly solveProofOfWork: ProofOfWorkSolver | undefined
+  readonly forwardSecrecy: boolean
 }
 
 /**
@@ -133,6 +140,7 @@ export function decideSurroundings(options: Omit<ClientOptions, 'store'>): Omit<
     heartbeatMs: options.heartbeatMs ?? 25_000,
     wake: options.wake ?? systemWake,
     solveProofOfWork: options.solveProofOfWork,
+    forwardSecrecy: options.forwardSecrecy ?? false,
   }
 }
 

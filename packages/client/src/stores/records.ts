@@ -3,6 +3,7 @@ import {
   AccountUuid,
   AliasId,
   ConversationId,
+  Epoch,
   FriendProfile,
   MessageId,
   Payload,
@@ -76,18 +77,21 @@ export const StoredMessage = v.object({
    * repetition by the relay.
    */
   removed: v.exactOptional(v.literal(true)),
+  /** It was sent under version 3, which has forward secrecy. Others have the conversation's one key. */
+  version: v.exactOptional(v.literal(3)),
 })
 /** See {@link StoredMessage}. */
 export type StoredMessage = Readonly<v.InferOutput<typeof StoredMessage>>
 
 /** What is kept of a message that the user deleted on this device. */
 export function tombstoneOf(message: StoredMessage): StoredMessage {
-  const { conversationId, id, isMe, seq, status, nonce, retracted } = message
+  const { conversationId, id, isMe, seq, status, nonce, retracted, version } = message
   return {
     ...{ conversationId, id, isMe, status, text: '', time: 0, removed: true },
     ...(seq === undefined ? {} : { seq }),
     ...(nonce === undefined ? {} : { nonce }),
     ...(retracted && { retracted }),
+    ...(version && { version }),
   }
 }
 
@@ -121,8 +125,19 @@ export const OutboxIntent = v.object({
   text: v.string(),
   addedAt: Time,
   replyToId: v.exactOptional(v.string()),
-  /** Encrypted once: every attempt sends the same bytes. */
-  payload: Payload,
+  /**
+   * Encrypted once: every attempt sends the same bytes. A message of version 3 has none before it is about to
+   * leave.
+   */
+  payload: v.exactOptional(Payload),
+  /** It goes under version 3. */
+  version: v.exactOptional(v.literal(3)),
+  /** The relay's epoch in which the payload was encrypted. */
+  epoch: v.exactOptional(Epoch),
+  /** The id of the earlier message that it repeats, because the contact lost its keys before it was read. */
+  resends: v.exactOptional(MessageId),
+  /** The id of the message that it deletes. */
+  deletes: v.exactOptional(MessageId),
 })
 /** See {@link OutboxIntent}. */
 export type OutboxIntent = Readonly<v.InferOutput<typeof OutboxIntent>>
@@ -151,6 +166,10 @@ export const SessionRecord = v.object({
   createdAt: Time,
   /** Earlier aliases of the contact. No other contact may ever use one of them. */
   formerAliasIds: v.exactOptional(v.array(AliasId)),
+  /** The contact has announced version 3. From then on it is sent nothing under a lower one. */
+  speaks: v.exactOptional(v.literal(3)),
+  /** The relay said once that the conversation has no group, which version 3 would have. */
+  hadNoGroup: v.exactOptional(v.literal(true)),
 })
 /** See {@link SessionRecord}. */
 export type SessionRecord = Readonly<v.InferOutput<typeof SessionRecord>>

@@ -3,6 +3,7 @@ import { ChannelPost, FriendProfile } from '@sotto/protocol'
 import * as v from 'valibot'
 import { ClientError } from '../client-error.ts'
 import type { ClientEventName, ClientEvents } from '../events/events.ts'
+import type { SecrecyNotice } from '../secrecy/secrecy.ts'
 import { CallRecord, MessageStatus, StoredIdentity, StoredMessage } from '../stores/stores.ts'
 import { CarriedError, carryError, toClientError } from './carried-error.ts'
 
@@ -11,6 +12,9 @@ export const PublicIdentity = v.omit(StoredIdentity, ['mnemonic'])
 
 /** A network state. */
 export const NetworkState = v.picklist(['connected', 'connecting', 'disconnected'])
+
+/** A notice is shown by its name; the rest of it is checked where it is made. */
+const AnyNotice = v.looseObject({ tell: v.string() })
 
 type Readers = { readonly [N in ClientEventName]: (carried: unknown) => ClientEvents[N] }
 
@@ -45,6 +49,12 @@ export const readEvent: Readers = {
       currentFingerprint: v.string(),
       detectedAt: v.number(),
       message: v.null(),
+    }),
+  ),
+  secrecy: reader(
+    v.object({
+      conversationId: v.string(),
+      notice: v.custom<SecrecyNotice>((value) => v.is(AnyNotice, value)),
     }),
   ),
   friend_request: reader(FriendProfile),

@@ -60,6 +60,7 @@ const Conversation = v.object({
   nickname: v.string(),
   isFriend: v.boolean(),
   isVerified: v.boolean(),
+  hasForwardSecrecy: v.boolean(),
   unread: v.number(),
   firstUnreadSeq: v.exactOptional(v.number()),
   lastMessage: v.union([StoredMessage, v.undefined()]),

@@ -123,6 +123,11 @@ export class Connection {
     }
   }
 
+  /** Asks for everything that is not confirmed. */
+  sync(): void {
+    this.send({ type: 'sync', receipts: 'by_seq', ...(this.#platform.forwardSecrecy ? { crypto_v: 3 } : {}) })
+  }
+
   /** Closes a connection that is open but does not work, and connects again. */
   reopen(): void {
     if (!this.#isStarted) return
@@ -163,7 +168,7 @@ export class Connection {
       this.#isOpen = true
       this.#after(STABLE_MS, () => this.#backoff.reset())
       this.#scheduleHeartbeat()
-      this.send({ type: 'sync', receipts: 'by_seq' })
+      this.sync()
       this.#setState('connected')
       this.#listener.onOpen(features)
     })

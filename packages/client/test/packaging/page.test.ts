@@ -39,6 +39,7 @@ describe('the entry', () => {
   for (const key of [
     '.',
     './browser',
+    './forward-secrecy',
     './passphrase-vault',
     './pow-worker',
     './call-worker',
@@ -89,13 +90,13 @@ const stores = [
   {
     name: 'with a store in memory',
     row: 'with `MemoryStore`',
-    maxBytes: 37_300,
+    maxBytes: 39_300,
     script: exchange('new MemoryStore()', "import { MemoryStore } from '@sotto/client'"),
   },
   {
     name: 'with IndexedDB',
     row: 'with `IndexedDbStore`',
-    maxBytes: 41_200,
+    maxBytes: 43_150,
     script: exchange(
       "await IndexedDbStore.open('app')",
       "import { IndexedDbStore } from '@sotto/client/browser'",

@@ -85,7 +85,7 @@ function onSynced(turn: Turn, incarnation: string | undefined, isDoubtful: boole
     incarnation !== undefined && course.incarnation !== undefined && incarnation !== course.incarnation
   turn.change({ incarnation: incarnation ?? course.incarnation })
   turn.connect({
-    ...{ isSynced: true, hasLeft: false, isChecked: connection.isChecked && !isDoubtful },
+    ...{ isSynced: true, isChecked: connection.isChecked && !isDoubtful },
     asked: connection.asked === 'sync' ? undefined : connection.asked,
   })
   if (isRestored) {

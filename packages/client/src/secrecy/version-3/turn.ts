@@ -70,6 +70,8 @@ export class Turn {
     this.connect({
       ...{ asked, askedIn: presentOf(this.#course)?.epoch, looks: looks + 1 },
       looksSince: looks === 0 ? this.now : connection.looksSince,
+      // The answer brings the left frames again.
+      hasLeft: connection.hasLeft && asked !== 'sync',
     })
     this.asks.push({ ask: asked })
   }

@@ -1,0 +1,417 @@
+// Version 3 next to the engine: the courses of all conversations, the keys of this device, and the stock
+// of key packages at the relay. A script of its own, loaded with the first use.
+import { decodeBase64, encodeBase64 } from '@sotto/crypto'
+import { deriveOuterKey } from '@sotto/crypto/version-3'
+import {
+  type ConversationId,
+  conversationEndpoints,
+  errors,
+  isErrorCode,
+  keyPackageEndpoints,
+  type RelayFrame,
+} from '@sotto/protocol'
+import { asClientError, ClientError } from '../client-error.ts'
+import type { Forward } from '../messages/messages.ts'
+import { randomUuid } from '../platform/platform.ts'
+import type {
+  Ask,
+  CourseEvent,
+  Handshake,
+  Notice,
+  Sides,
+  Step,
+  Surroundings,
+} from '../secrecy/version-3/version-3.ts'
+import { SecretStates } from '../stores/secret-states.ts'
+import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
+import { encodeDeletion, encodeMessage } from './contents.ts'
+import type { ForwardContext } from './forward-context.ts'
+import { KeyPackageStock } from './key-package-stock.ts'
+import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
+import { recordsOf } from './records.ts'
+import { RunningCourse } from './running-course.ts'
+
+export { eraseKeys } from './erase-keys.ts'
+
+/** How often the courses look at the time, in milliseconds. */
+const TICK_MS = 10_000
+/** How long a refused handshake waits if the relay does not say it, in milliseconds. */
+const RETRY_MS = 5000
+
+type MsgFrame = Extract<RelayFrame, { readonly type: 'msg' }>
+type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>
+
+/** A handshake that the relay has not answered. */
+interface OpenHandshake {
+  readonly conversationId: ConversationId
+  readonly handshake: Handshake
+}
+
+/** Version 3 of one identity on this device. */
+export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
+  readonly #context: ForwardContext
+  readonly #states: SecretStates
+  readonly #leaf: OwnLeaf
+  readonly #stock: KeyPackageStock
+  readonly #courses = new Map<ConversationId, RunningCourse>()
+  readonly #outerKeys = new Map<string, Uint8Array>()
+  readonly #handshakes = new Map<string, OpenHandshake>()
+  /** The conversations that are encrypting, and whether something new came meanwhile. */
+  readonly #sealing = new Map<ConversationId, boolean>()
+  /** The conversations with frames that came before their contact was known. */
+  readonly #unknown = new Set<ConversationId>()
+  readonly #timers = new Set<() => void>()
+  #synced: { readonly incarnation?: string } | undefined
+  #isStopped = false
+
+  /** Opens the keys of this device. @throws ClientError `STORE_FAILED`, `STORE_LOCKED`, `LOCKED` */
+  static async open(context: ForwardContext): Promise<ForwardSecrecy> {
+    const { platform, store, journal, emitter, keys } = context
+    const states = await SecretStates.open({
+      store,
+      write: (changes) => journal.write(changes),
+      randomBytes: platform.random,
+      clock: platform.clock,
+      onFailure: (error) => emitter.emit('error', error),
+    })
+    const { host } = platform.relayUrl
+    const leaf = await openOwnLeaf(states, host, keys, platform.random, platform.clock.now())
+    return new ForwardSecrecy(context, states, leaf)
+  }
+
+  private constructor(context: ForwardContext, states: SecretStates, leaf: OwnLeaf) {
+    this.#context = context
+    this.#states = states
+    this.#leaf = leaf
+    this.#stock = new KeyPackageStock(states, leaf, context.http, () => context.platform.clock.now())
+    this.#tickLater()
+  }
+
+  /** Fills the stock of key packages. @returns whether the relay has some of this device */
+  async fillStock(): Promise<boolean> {
+    try {
+      await this.#stock.fill()
+      return true
+    } catch (error) {
+      this.#report(error)
+      return false
+    }
+  }
+
+  /** Every frame before this `sync_end` was handled: what waited for it goes on. */
+  async onSynced(incarnation: string | undefined): Promise<void> {
+    this.#synced = incarnation === undefined ? {} : { incarnation }
+    for (const id of await this.#states.list('conversation')) {
+      const session = this.#context.sessions.find(id)
+      if (session) this.#give(session.conversationId, { type: 'tick' })
+    }
+    for (const { conversationId, speaks } of this.#context.sessions.list())
+      if (speaks && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
+  }
+
+  /** The connection is gone. */
+  onDown(): void {
+    this.#synced = undefined
+    this.#handshakes.clear()
+    for (const id of this.#courses.keys()) this.#give(id, { type: 'down' })
+  }
+
+  onAnnounced(conversationId: ConversationId): void {
+    this.#give(conversationId, { type: 'peer_speaks' })
+    this.seal(conversationId)
+  }
+
+  async receive(frame: MsgFrame): Promise<void> {
+    const { store, confirmations } = this.#context
+    const { conv_id, seq, id, from } = frame
+    try {
+      const known =
+        (await store.findMessage(conv_id, false, id)) ?? (await store.findMessageBySeq(conv_id, seq))
+      const made = await this.#courseOf(conv_id).give({
+        ...{ type: 'frame', id, seq, epoch: frame.epoch ?? 0, isHandshake: frame.handshake === true },
+        ...{ payload: decodeBase64(frame.payload), isKnown: known !== undefined },
+      })
+      if (made === 'no_keys') {
+        this.#unknown.add(conv_id)
+        this.#context.hintFriendSync()
+      }
+      if (made === 'no_keys' || made.outcome === 'later') return confirmations.await(conv_id, seq)
+      confirmations.arrived(conv_id, seq)
+      confirmations.add(conv_id, seq, from)
+    } catch (error) {
+      confirmations.hold(conv_id)
+      this.#report(error)
+    }
+  }
+
+  /** Contacts have become known: what they had sent is asked for again. */
+  onReadable(): void {
+    const { sessions, sync } = this.#context
+    const known = [...this.#unknown].filter((id) => sessions.find(id))
+    for (const id of known) this.#unknown.delete(id)
+    if (known.length > 0) sync()
+  }
+
+  seal(conversationId: ConversationId): void {
+    if (this.#isStopped) return
+    const isRunning = this.#sealing.has(conversationId)
+    this.#sealing.set(conversationId, true)
+    if (isRunning) return
+    const sealed = this.#sealWhileNew(conversationId)
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => this.#sealing.delete(conversationId))
+    void this.#context.work(sealed)
+  }
+
+  accepted(intent: OutboxIntent, seq: number, changes: readonly StoreChange[], after: () => void): void {
+    this.#give(intent.conversationId, { type: 'accepted', id: intent.internalId, seq }, changes, after)
+  }
+
+  failed(intent: OutboxIntent, changes: readonly StoreChange[], after: () => void): void {
+    this.#give(intent.conversationId, { type: 'failed', id: intent.internalId }, changes, after)
+  }
+
+  stale(intent: OutboxIntent, epoch: number): void {
+    this.#give(intent.conversationId, { type: 'stale', id: intent.internalId, epoch })
+  }
+
+  onAnswer(frame: Answer): boolean {
+    const open = frame.id === undefined ? undefined : this.#handshakes.get(frame.id)
+    if (!open || frame.id === undefined) return false
+    const { id } = frame
+    if (frame.type === 'ack') this.#end(open, { type: 'accepted', id, seq: frame.seq })
+    else if (frame.error === 'EPOCH_STALE' && frame.epoch !== undefined)
+      this.#end(open, { type: 'stale', id, epoch: frame.epoch })
+    else if (isErrorCode(frame.error) && errors[frame.error].retry === 'never')
+      this.#end(open, { type: 'failed', id })
+    else
+      this.#later(frame.retry_after_ms ?? RETRY_MS, () => {
+        if (this.#handshakes.get(id) === open) this.#sendHandshake(open)
+      })
+    return true
+  }
+
+  /** Stops permanently, once the work under way is stored. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    for (const cancel of this.#timers) cancel()
+    await Promise.all(Array.from(this.#courses.values(), (course) => course.settled()))
+    await this.#states.close()
+    for (const key of this.#outerKeys.values()) key.fill(0)
+  }
+
+  #end({ conversationId, handshake }: OpenHandshake, event: CourseEvent): void {
+    this.#handshakes.delete(handshake.id)
+    this.#give(conversationId, event)
+  }
+
+  #give(
+    conversationId: ConversationId,
+    event: CourseEvent,
+    changes: readonly StoreChange[] = [],
+    after: () => void = () => {},
+  ): void {
+    const given = this.#courseOf(conversationId).give(event, changes)
+    const done = given.then(
+      async (made) => {
+        // Without the contact's keys the course does not learn of it; the rest is stored all the same.
+        if (made === 'no_keys' && changes.length > 0) await this.#context.journal.write(changes)
+        after()
+      },
+      (error: unknown) => this.#report(error),
+    )
+    void this.#context.work(done)
+  }
+
+  #courseOf(conversationId: ConversationId): RunningCourse {
+    const before = this.#courses.get(conversationId)
+    if (before) return before
+    const course: RunningCourse = new RunningCourse({
+      states: this.#states,
+      conversationId,
+      surroundings: () => this.#surroundingsOf(conversationId),
+      record: (made) => recordsOf({ ...this.#context, conversationId }, made),
+      afterStep: (made) => this.#afterStep(conversationId, made),
+      synced: () => this.#synced,
+    })
+    this.#courses.set(conversationId, course)
+    return course
+  }
+
+  async #surroundingsOf(conversationId: ConversationId): Promise<Surroundings | undefined> {
+    const { sessions, platform } = this.#context
+    const session = sessions.find(conversationId)
+    const sides = session && !sessions.changedCode(session) ? await this.#sidesOf(session) : undefined
+    return (
+      sides && {
+        sides,
+        now: platform.clock.now(),
+        random: platform.random,
+        newId: () => randomUuid(platform.random),
+        findKeyPackage: (reference) => this.#stock.find(reference),
+      }
+    )
+  }
+
+  async #sidesOf(session: SessionRecord): Promise<Sides | undefined> {
+    const { keys, platform } = this.#context
+    const { conversationId, theirEcdhPublicKey, theirEd25519PublicKey } = session
+    if (theirEd25519PublicKey === undefined) return undefined
+    const peer = { x25519: decodeBase64(theirEcdhPublicKey), ed25519: decodeBase64(theirEd25519PublicKey) }
+    const name = `${conversationId} ${theirEcdhPublicKey}`
+    const { privateKey } = keys.agreement
+    const outerKey =
+      this.#outerKeys.get(name) ??
+      (await deriveOuterKey({ privateKey, theirPublicKey: peer.x25519, conversationId }))
+    this.#outerKeys.set(name, outerKey)
+    const { device, keys: leaf } = this.#leaf
+    const relay = platform.relayUrl.host
+    return { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
+  }
+
+  /** Messages that were never sent go under version 3 instead. */
+  async #moveUp(conversationId: ConversationId): Promise<void> {
+    const { outbox, store, journal } = this.#context
+    for (const { payload: _, ...before } of outbox.neverSent(conversationId)) {
+      const message = await store.findMessage(conversationId, true, before.internalId)
+      if (!message) continue
+      const { nonce: _nonce, ...rest } = message
+      const intent: OutboxIntent = { ...before, version: 3 }
+      await journal.write([
+        { change: 'message', message: { ...rest, version: 3 } },
+        { change: 'outbox_added', intent },
+      ])
+      outbox.replace(intent)
+    }
+  }
+
+  async #sealWhileNew(conversationId: ConversationId): Promise<void> {
+    while (this.#sealing.get(conversationId)) {
+      this.#sealing.set(conversationId, false)
+      await this.#sealAll(conversationId)
+    }
+  }
+
+  async #sealAll(conversationId: ConversationId): Promise<void> {
+    await this.#moveUp(conversationId)
+    const course = this.#courseOf(conversationId)
+    for (;;) {
+      const intent = this.#context.outbox.firstUnsealed(conversationId)
+      if (!intent || this.#isStopped) return
+      const event = await this.#sendEventOf(intent)
+      const { internalId: id } = intent
+      const made = await course.give(event ?? { type: 'failed', id })
+      if (made === 'no_keys' || (event && made.outcome === 'later')) return
+      // Nothing is left of it to send: it was retracted or removed.
+      if (!event) await this.#context.outbox.drop(id)
+    }
+  }
+
+  async #sendEventOf(intent: OutboxIntent): Promise<CourseEvent | undefined> {
+    const { internalId: id, conversationId, deletes, resends } = intent
+    if (deletes !== undefined) return { type: 'send', id, body: encodeDeletion(deletes), deletes }
+    const message = await this.#context.store.findMessage(conversationId, true, resends ?? id)
+    const body = message && encodeMessage(message)
+    return body && { type: 'send', id, body, ...(resends === undefined ? {} : { resends }) }
+  }
+
+  #afterStep(conversationId: ConversationId, { handshake, asks, notices, maySend }: Step): void {
+    for (const notice of notices) this.#tell(conversationId, notice)
+    if (handshake) {
+      const open = { conversationId, handshake }
+      this.#handshakes.set(handshake.id, open)
+      this.#sendHandshake(open)
+    }
+    for (const ask of asks) void this.#context.work(this.#ask(conversationId, ask))
+    if (maySend) this.seal(conversationId)
+  }
+
+  #sendHandshake({ conversationId, handshake }: OpenHandshake): void {
+    const { sessions, send } = this.#context
+    const to = sessions.find(conversationId)?.theirAliasId
+    if (to === undefined) return
+    const { id, epoch, payload, groupInfo } = handshake
+    send({
+      ...{ type: 'msg', id, to, conv_id: conversationId, crypto_v: 3, epoch },
+      payload: encodeBase64(payload),
+      group_info: encodeBase64(groupInfo),
+    })
+  }
+
+  async #ask(conversationId: ConversationId, ask: Ask): Promise<void> {
+    if (ask.ask === 'sync') return this.#context.sync()
+    if (ask.ask === 'again') return this.#sendAgain(conversationId, ask.ids)
+    try {
+      this.#give(conversationId, await this.#answerTo(conversationId, ask.ask))
+    } catch (error) {
+      this.#give(conversationId, { type: 'unanswered' })
+      this.#report(error)
+    }
+  }
+
+  async #answerTo(conv_id: ConversationId, ask: 'group' | 'key_packages'): Promise<CourseEvent> {
+    const { http } = this.#context
+    const params = { conv_id }
+    if (ask === 'group') {
+      const { epoch, group_info } = await http.call(conversationEndpoints.conversationGroup, { params })
+      return {
+        type: 'group',
+        epoch,
+        ...(group_info === undefined ? {} : { groupInfo: decodeBase64(group_info) }),
+      }
+    }
+    try {
+      const { packages } = await http.call(keyPackageEndpoints.claimKeyPackages, { params })
+      const read = packages.map((each) => ({ device: each.device, package: decodeBase64(each.package) }))
+      return { type: 'key_packages', packages: read }
+    } catch (error) {
+      if (error instanceof ClientError && error.refusal === 'NO_KEY_PACKAGES')
+        return { type: 'key_packages', packages: [] }
+      throw error
+    }
+  }
+
+  /** Puts messages that the contact has lost into the outbox once more, under new ids. */
+  async #sendAgain(conversationId: ConversationId, ids: readonly string[]): Promise<void> {
+    const { outbox, store, journal, platform, sessions } = this.#context
+    const toAliasId = sessions.find(conversationId)?.theirAliasId
+    if (toAliasId === undefined) return
+    for (const id of ids) {
+      if (outbox.repeats(conversationId, id)) continue
+      const message = await store.findMessage(conversationId, true, id)
+      if (!message || message.retracted || message.removed) {
+        this.#give(conversationId, { type: 'failed', id })
+        continue
+      }
+      const intent: OutboxIntent = {
+        ...{ internalId: randomUuid(platform.random), conversationId, toAliasId, text: '' },
+        ...{ addedAt: platform.clock.now(), version: 3, resends: message.id },
+      }
+      await journal.write([{ change: 'outbox_added', intent }])
+      outbox.accept(intent)
+    }
+  }
+
+  #tell(conversationId: ConversationId, notice: Notice): void {
+    this.#context.emitter.emit('secrecy', { conversationId, notice })
+  }
+
+  #tickLater(): void {
+    this.#later(TICK_MS, () => {
+      if (this.#synced) for (const id of this.#courses.keys()) this.#give(id, { type: 'tick' })
+      this.#tickLater()
+    })
+  }
+
+  #later(ms: number, run: () => void): void {
+    const cancel = this.#context.platform.clock.after(ms, () => {
+      this.#timers.delete(cancel)
+      if (!this.#isStopped) run()
+    })
+    this.#timers.add(cancel)
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isStopped) this.#context.emitter.emit('error', asClientError(error, 'STORE_FAILED'))
+  }
+}

@@ -1,0 +1,136 @@
+// What a step of a conversation leaves in the store: messages of the history, and ciphertexts of the outbox.
+import { encodeBase64 } from '@sotto/crypto'
+import type { ConversationId } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
+import type { Keep, Step } from '../secrecy/version-3/version-3.ts'
+import { type OutboxIntent, patched, type StoreChange, type StoredMessage } from '../stores/stores.ts'
+import { readBody } from './contents.ts'
+import type { ForwardContext } from './forward-context.ts'
+import type { Recorded } from './running-course.ts'
+
+type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'sessions' | 'settings' | 'store'> & {
+  readonly conversationId: ConversationId
+}
+
+const NOTHING: Recorded = { changes: [], after: () => {} }
+const RETRACTED = { text: '', retracted: true } as const
+
+/** The changes of the records of a step, and what to do once they are stored. */
+export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
+  const parts: Recorded[] = []
+  const session = context.sessions.find(context.conversationId)
+  // Whoever begins speaks version 3, whether its announcement was read or not.
+  if (session && !session.speaks && notices.some(({ tell }) => tell === 'began'))
+    parts.push({ ...NOTHING, changes: [context.sessions.noteSecrecy(session, { speaks: 3 })] })
+  for (const each of keep) parts.push(await recordOf(context, each))
+  return {
+    changes: parts.flatMap(({ changes }) => changes),
+    after: () => {
+      for (const { after } of parts) after()
+    },
+  }
+}
+
+async function recordOf(context: Context, keep: Keep): Promise<Recorded> {
+  switch (keep.keep) {
+    case 'message':
+      return messageRecord(context, keep)
+    case 'unreadable':
+      return shown(context, { ...baseOf(context, keep), text: '', msgType: 'undecryptable' })
+    case 'ciphertext':
+      return sealedRecord(context, keep)
+    case 'ciphertext_gone':
+      return unsealedRecord(context, keep.id)
+    case 'needless':
+      return { changes: [], after: () => void context.outbox.drop(keep.id) }
+    case 'key_package_used':
+      // Its secrets go with the next rotation (`key-package-stock.ts`); the course holds what it made of
+      // them.
+      return NOTHING
+    default:
+      return keep satisfies never
+  }
+}
+
+function baseOf(
+  { conversationId, sessions, platform }: Context,
+  { id, seq }: { readonly id: string; readonly seq: number },
+): Omit<StoredMessage, 'text'> {
+  const fromAliasId = sessions.find(conversationId)?.theirAliasId
+  return {
+    ...{ id, conversationId, isMe: false, time: platform.clock.now(), status: 'delivered', seq, version: 3 },
+    ...(fromAliasId === undefined ? {} : { fromAliasId }),
+  }
+}
+
+async function messageRecord(
+  context: Context,
+  keep: Extract<Keep, { readonly keep: 'message' }>,
+): Promise<Recorded> {
+  const { store, conversationId, emitter } = context
+  const read = readBody(keep.body)
+  if (read.kind === 'deletion') {
+    const message = await store.findMessage(conversationId, false, read.messageId)
+    if (!message || message.retracted || message.removed) return NOTHING
+    const retracted = patched(message, RETRACTED)
+    return {
+      changes: [{ change: 'message', message: retracted }],
+      after: () => emitter.emit('retracted', retracted),
+    }
+  }
+  const { resends } = keep
+  const earlier = resends === undefined ? undefined : await store.findMessage(conversationId, false, resends)
+  // It was shown, or the user removed it.
+  if (earlier && earlier.msgType !== 'undecryptable') return NOTHING
+  const base = earlier ?? baseOf(context, { id: resends ?? keep.id, seq: keep.seq })
+  const { msgType: _, ...rest } = base
+  if (read.kind === 'unknown') return shown(context, { ...rest, text: '', msgType: 'undecryptable' })
+  return shown(context, { ...rest, ...read.fields })
+}
+
+function shown({ settings, emitter, conversationId }: Context, message: StoredMessage): Recorded {
+  return {
+    changes: [{ change: 'message', message }, ...settings.woken(conversationId)],
+    after: () => {
+      emitter.emit('message', message)
+      if (message.msgType !== 'undecryptable') return
+      const text = `a message from ${message.fromAliasId} could not be opened`
+      emitter.emit('error', new ClientError('UNDECRYPTABLE', text))
+    },
+  }
+}
+
+function sealedRecord(
+  { outbox, platform, conversationId, sessions }: Context,
+  { id, epoch, payload, isHidden }: Extract<Keep, { readonly keep: 'ciphertext' }>,
+): Recorded {
+  const before = outbox.find(id)
+  const toAliasId = sessions.find(conversationId)?.theirAliasId
+  const sealed = { payload: encodeBase64(payload), epoch }
+  // The user withdrew it while it was encrypted.
+  if ((!before && !isHidden) || toAliasId === undefined) return NOTHING
+  const intent: OutboxIntent = before
+    ? { ...before, ...sealed }
+    : {
+        internalId: id,
+        conversationId,
+        toAliasId,
+        text: '',
+        addedAt: platform.clock.now(),
+        version: 3,
+        ...sealed,
+      }
+  const changes: StoreChange[] = [{ change: 'outbox_added', intent }]
+  return { changes, after: () => (before ? outbox.replace(intent) : outbox.accept(intent)) }
+}
+
+async function unsealedRecord({ outbox, store, conversationId }: Context, id: string): Promise<Recorded> {
+  const before = outbox.find(id)
+  if (!before) return NOTHING
+  const { payload: _, epoch: _epoch, ...intent } = before
+  const { resends, deletes } = intent
+  // An acknowledgement is made anew when it is due.
+  if (!resends && !deletes && !(await store.findMessage(conversationId, true, id)))
+    return { changes: [], after: () => void outbox.drop(id) }
+  return { changes: [{ change: 'outbox_added', intent }], after: () => outbox.replace(intent) }
+}

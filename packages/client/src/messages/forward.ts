@@ -1,0 +1,29 @@
+// What the messages need of version 3. Its part of the client (`forward-secrecy/`) is a script of its
+// own, which is loaded with the first use.
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
+
+/** Version 3, as the messages use it. Nothing here throws or rejects: failures are reported by the part. */
+export interface Forward {
+  /** Whether contacts are told of version 3: the relay has key packages of this device. */
+  readonly announces: boolean
+  /**
+   * Whether it is known if the contact has version 3. If not, the relay is asked, and the outbox resumes
+   * then: a device that lost its state must not go back to an older version.
+   */
+  knows(session: SessionRecord): boolean
+  /** A contact has announced version 3, which is stored. */
+  onAnnounced(conversationId: ConversationId): void
+  /** Handles a message or handshake of version 3. */
+  receive(frame: Extract<RelayFrame, { readonly type: 'msg' }>): Promise<void>
+  /** Encrypts what waits in a conversation, as soon as that is possible. */
+  seal(conversationId: ConversationId): void
+  /** Writes that the relay has a message, together with `changes`, and then calls `after`. */
+  accepted(intent: OutboxIntent, seq: number, changes: readonly StoreChange[], after: () => void): void
+  /** Writes that a message will not be sent, together with `changes`, and then calls `after`. */
+  failed(intent: OutboxIntent, changes: readonly StoreChange[], after: () => void): void
+  /** The relay refused a message because the conversation is in another epoch. */
+  stale(intent: OutboxIntent, epoch: number): void
+  /** The answer to a handshake. @returns false if the frame is about something else */
+  onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean
+}

@@ -1,0 +1,133 @@
+// Two people at a real relay whose clients have forward secrecy: conversations move up to version 3 by
+// themselves.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { MemoryStore } from '../src/client.ts'
+import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
+import { type Person, until } from './people.ts'
+import { PeopleWorld } from './people-world.ts'
+
+setDefaultTimeout(240_000)
+
+const world = new PeopleWorld()
+
+/** Two friends who have exchanged messages until both send under version 3. */
+async function friends(): Promise<[Person, Person, string]> {
+  const options = { forwardSecrecy: forwardSecrecy() }
+  const [alice, bob] = [await world.join('alice', options), await world.join('bob', options)]
+  const conversation = await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  return [alice, bob, conversation]
+}
+
+/** Two people talk until both of them send under version 3. */
+async function untilVersion3(one: Person, other: Person): Promise<void> {
+  await until('both send under version 3', async () => {
+    const versions: (3 | undefined)[] = []
+    for (const [from, to] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const { id, version } = await from.client.send(to.alias, `from ${from.name}`)
+      versions.push(version)
+      await until('it arrives', async () =>
+        (await to.client.messages(from.alias)).some((each) => each.id === id),
+      )
+    }
+    return versions.every((version) => version === 3)
+  })
+}
+
+test('two clients move up to version 3 by themselves, and their messages arrive', async () => {
+  const [alice, bob] = await friends()
+  const sent = await alice.client.send(bob.alias, 'with a key of its own')
+  const received = await bob.receives('with a key of its own')
+  expect(received).toMatchObject({ id: sent.id, version: 3 })
+  await alice.sees(bob.alias, sent.id, 'delivered')
+  const reply = await bob.client.send(alice.alias, 'answer', { replyToId: sent.id })
+  expect(await alice.receives('answer')).toMatchObject({ id: reply.id, version: 3, replyToId: sent.id })
+  expect(alice.heard.error).toEqual([])
+  expect(bob.heard.error).toEqual([])
+})
+
+test('many messages sent at once from both sides arrive in order, each once', async () => {
+  const [alice, bob] = await friends()
+  const count = 30
+  const texts = (who: Person): string[] => Array.from({ length: count }, (_, at) => `${who.name} ${at}`)
+  await Promise.all(
+    [
+      [alice, bob],
+      [bob, alice],
+    ].flatMap(([from, to]) =>
+      from && to ? texts(from).map((text) => from.client.send(to.alias, text)) : [],
+    ),
+  )
+  for (const [from, to] of [
+    [alice, bob],
+    [bob, alice],
+  ] as const) {
+    await to.receives(`${from.name} ${count - 1}`)
+    const read = to.heard.message
+      .filter(({ text }) => text.startsWith(`${from.name} `))
+      .map(({ text }) => text)
+    expect(read).toEqual(texts(from))
+  }
+  expect([...alice.heard.error, ...bob.heard.error]).toEqual([])
+})
+
+test('a device that starts again goes on with its keys', async () => {
+  const store = new MemoryStore()
+  const options = { forwardSecrecy: forwardSecrecy(), store }
+  const alice = await world.join('alice', options)
+  const bob = await world.join('bob', { forwardSecrecy: forwardSecrecy() })
+  await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  await alice.client.close()
+  await bob.client.send(alice.alias, 'while you were away')
+  store.reopen()
+  const again = await world.open('alice', { forwardSecrecy: forwardSecrecy(), store })
+  await again.connect()
+  expect(await again.receives('while you were away')).toMatchObject({ version: 3 })
+  await again.client.send(bob.alias, 'I am back')
+  expect(await bob.receives('I am back')).toMatchObject({ version: 3 })
+  expect(bob.heard.secrecy.map(({ notice }) => notice.tell)).toEqual(['began'])
+})
+
+test('a device recovered by its phrase rejoins, and what nobody had read comes again', async () => {
+  const [alice, bob] = await friends()
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  await alice.client.close()
+  const sent = await bob.client.send(alice.alias, 'nobody has read this')
+  await bob.sees(alice.alias, sent.id, 'sent')
+  const again = await world.open('alice', { forwardSecrecy: forwardSecrecy() })
+  await again.client.recover({ mnemonic })
+  await again.connect()
+  await again.client.syncFriends()
+  await again.client.send(bob.alias, 'I lost my device')
+  expect(await bob.receives('I lost my device')).toMatchObject({ version: 3 })
+  expect(await again.receives('nobody has read this')).toMatchObject({ version: 3 })
+  expect(bob.heard.secrecy.map(({ notice }) => notice)).toContainEqual({ tell: 'rejoined', by: 'peer' })
+})
+
+test('a message is retracted by an encrypted deletion, and not by the relay alone', async () => {
+  const [alice, bob] = await friends()
+  const sent = await alice.client.send(bob.alias, 'not for long')
+  await alice.sees(bob.alias, sent.id, 'delivered')
+  await alice.client.retract(bob.alias, sent.id)
+  const retracted = await until('Bob sees it retracted', () => bob.heard.retracted[0])
+  expect(retracted).toMatchObject({ id: sent.id, text: '', retracted: true })
+  expect((await alice.client.conversation(bob.alias)).hasForwardSecrecy).toBe(true)
+})
+
+test('a client without forward secrecy still talks with one that has it', async () => {
+  const [alice, bob] = [
+    await world.join('alice', { forwardSecrecy: forwardSecrecy() }),
+    await world.join('bob'),
+  ]
+  await alice.befriend(bob)
+  for (const at of [1, 2, 3]) {
+    await alice.client.send(bob.alias, `to the old one ${at}`)
+    expect((await bob.receives(`to the old one ${at}`)).version).toBeUndefined()
+    await bob.client.send(alice.alias, `to the new one ${at}`)
+    expect((await alice.receives(`to the new one ${at}`)).version).toBeUndefined()
+  }
+})
