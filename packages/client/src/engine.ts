@@ -13,7 +13,7 @@ import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
 import type { ForwardSecrecy } from './forward-secrecy/forward-secrecy.ts'
 import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
-import { type Forward, Messages } from './messages/messages.ts'
+import { type Forward, Messages, type SecrecyStop } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
 import { Journal, type SessionRecord, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
@@ -115,7 +115,10 @@ export class Engine {
       onHeartbeat: () => this.messages.outbox.onHeartbeat(),
       onPing: () => this.messages.receipts.onPing(),
       onPong: () => this.messages.receipts.onPong(),
-      onGoaway: (reason) => emitter.emit('goaway', { reason }),
+      onGoaway: (reason) => {
+        if (reason === 'new_device_login') this.#openForward?.onOtherDevice()
+        emitter.emit('goaway', { reason })
+      },
       onError: (error) => emitter.emit('error', error),
     })
     this.#late = platform.forwardSecrecy ? this.#lateForward() : undefined
@@ -322,6 +325,18 @@ export class Engine {
       stale: (intent, epoch) => run((part) => part.stale(intent, epoch)),
       onAnswer: (frame) => this.#openForward?.onAnswer(frame) ?? false,
     }
+  }
+
+  /** What holds up a conversation's forward secrecy until the user decides. */
+  async secrecyStopOf(contact: string): Promise<SecrecyStop | undefined> {
+    const { conversationId } = this.sessions.get(contact)
+    return (await this.#loadForward()).stopOf(conversationId)
+  }
+
+  /** Carries out what the user decided about a conversation's forward secrecy. */
+  async decideSecrecy(contact: string, word: 'use_this_device' | 'allow_rejoins'): Promise<void> {
+    const { conversationId } = this.sessions.get(contact)
+    await (await this.#loadForward()).decide(conversationId, word)
   }
 
   #knowsGroup(session: SessionRecord): boolean {

@@ -52,6 +52,7 @@ export type {
   EventStreamOptions,
   LockState,
   NetworkState,
+  SecrecyEvent,
   SecurityViolationEvent,
 } from './events/events.ts'
 export { Invites } from './invites/invites.ts'
@@ -78,7 +79,7 @@ export {
   type UploadOptions,
   waveformOf,
 } from './media/media.ts'
-export type { Conversation, SendOptions } from './messages/messages.ts'
+export type { Conversation, SecrecyStop, SendOptions } from './messages/messages.ts'
 export { bytesLeftIn, contentOf } from './messages/messages.ts'
 export type { AnyClient } from './module-access.ts'
 export { type ConversationDecisions, type MessageName, Organizer } from './organizer/organizer.ts'
@@ -104,6 +105,7 @@ export {
   type TextRange,
 } from './search/search.ts'
 export { generateMnemonic, validateMnemonic } from './secrecy/secrecy.ts'
+export { SecrecyChoices } from './secrecy-choices/secrecy-choices.ts'
 export { VanityShop } from './shop/shop.ts'
 export type {
   AppRecord,

@@ -1,7 +1,7 @@
 // Two people at a real relay whose clients have forward secrecy: conversations move up to version 3 by
 // themselves.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { MemoryStore } from '../src/client.ts'
+import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -116,6 +116,31 @@ test('a message is retracted by an encrypted deletion, and not by the relay alon
   const retracted = await until('Bob sees it retracted', () => bob.heard.retracted[0])
   expect(retracted).toMatchObject({ id: sent.id, text: '', retracted: true })
   expect((await alice.client.conversation(bob.alias)).hasForwardSecrecy).toBe(true)
+})
+
+test('a displaced device sees it, and takes a conversation back by the word of the user', async () => {
+  const [alice, bob] = await friends()
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  const other = await world.open('alice', { forwardSecrecy: forwardSecrecy() })
+  await other.client.recover({ mnemonic })
+  await other.connect()
+  await other.client.syncFriends()
+  await other.client.send(bob.alias, 'from my other device')
+  expect(await bob.receives('from my other device')).toMatchObject({ version: 3 })
+  await until('the first device was disconnected', () => alice.heard.goaway[0])
+  await other.client.close()
+
+  const choices = new SecrecyChoices(alice.client)
+  expect(await choices.stopOf(bob.alias)).toBeUndefined()
+  await alice.connect()
+  const waiting = await alice.client.send(bob.alias, 'from the first one again')
+  await until('it learns that it was displaced', () =>
+    alice.heard.secrecy.some(({ notice }) => notice.tell === 'displaced'),
+  )
+  expect(await choices.stopOf(bob.alias)).toBe('displaced')
+  await choices.useThisDevice(bob.alias)
+  expect(await bob.receives('from the first one again')).toMatchObject({ id: waiting.id, version: 3 })
+  expect(await choices.stopOf(bob.alias)).toBeUndefined()
 })
 
 test('a client without forward secrecy still talks with one that has it', async () => {

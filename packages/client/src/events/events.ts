@@ -7,6 +7,7 @@ export type {
   ClientEvents,
   LockState,
   NetworkState,
+  SecrecyEvent,
   SecurityViolationEvent,
 } from './client-events.ts'
 export { Emitter } from './emitter.ts'

@@ -15,6 +15,7 @@ import type { Forward } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
 import type {
   Ask,
+  Course,
   CourseEvent,
   Handshake,
   Notice,
@@ -29,7 +30,7 @@ import type { ForwardContext } from './forward-context.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { recordsOf } from './records.ts'
-import { RunningCourse } from './running-course.ts'
+import { RunningCourse, type Synced } from './running-course.ts'
 
 export { eraseKeys } from './erase-keys.ts'
 
@@ -61,7 +62,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
   /** The conversations with frames that came before their contact was known. */
   readonly #unknown = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
-  #synced: { readonly incarnation?: string } | undefined
+  #synced: Synced | undefined
+  /** Whether another device of the account may have been connected since the last `sync_end`. */
+  #isDoubtful = false
   #isStopped = false
 
   /** Opens the keys of this device. @throws ClientError `STORE_FAILED`, `STORE_LOCKED`, `LOCKED` */
@@ -100,13 +103,20 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
 
   /** Every frame before this `sync_end` was handled: what waited for it goes on. */
   async onSynced(incarnation: string | undefined): Promise<void> {
-    this.#synced = incarnation === undefined ? {} : { incarnation }
+    const isDoubtful = this.#isDoubtful
+    this.#isDoubtful = false
+    this.#synced = incarnation === undefined ? { isDoubtful } : { incarnation, isDoubtful }
     for (const id of await this.#states.list('conversation')) {
       const session = this.#context.sessions.find(id)
       if (session) this.#give(session.conversationId, { type: 'tick' })
     }
     for (const { conversationId, speaks } of this.#context.sessions.list())
       if (speaks && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
+  }
+
+  /** Another device of the account has connected. */
+  onOtherDevice(): void {
+    this.#isDoubtful = true
   }
 
   /** The connection is gone. */
@@ -189,6 +199,16 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
         if (this.#handshakes.get(id) === open) this.#sendHandshake(open)
       })
     return true
+  }
+
+  /** What holds up a conversation until the user decides. */
+  stopOf(conversationId: ConversationId): Promise<Course['stop']> {
+    return this.#courseOf(conversationId).stop()
+  }
+
+  /** Carries out what the user decided. Resolves once it is stored. */
+  async decide(conversationId: ConversationId, word: 'use_this_device' | 'allow_rejoins'): Promise<void> {
+    await this.#courseOf(conversationId).give({ type: word })
   }
 
   /** Stops permanently, once the work under way is stored. */

@@ -14,6 +14,12 @@ import {
 import type { SecretStates } from '../stores/secret-states.ts'
 import type { StoreChange } from '../stores/stores.ts'
 
+/** What the `sync_end` of a connection says to every course. */
+export interface Synced {
+  readonly incarnation?: string
+  readonly isDoubtful: boolean
+}
+
 /** What a step needs and causes outside its conversation. */
 export interface CourseHost {
   readonly states: SecretStates
@@ -24,8 +30,8 @@ export interface CourseHost {
   readonly record: (made: Step) => Promise<Recorded>
   /** Called after a step is durable: sends, asks and tells. */
   readonly afterStep: (made: Step) => void
-  /** The relay's incarnation, once this connection has its `sync_end`. */
-  readonly synced: () => { readonly incarnation?: string } | undefined
+  /** Undefined until this connection has its `sync_end`. */
+  readonly synced: () => Synced | undefined
 }
 
 /** Changes to write with a state, and work for after that. */
@@ -41,7 +47,7 @@ export class RunningCourse {
   readonly #host: CourseHost
   readonly #queue = new SerialQueue()
   #course: Course | undefined
-  #wasSynced: { readonly incarnation?: string } | undefined
+  #wasSynced: Synced | undefined
   #maySend = false
 
   constructor(host: CourseHost) {
@@ -65,6 +71,11 @@ export class RunningCourse {
       await this.#load(around)
       return this.#step(event, around, changes)
     })
+  }
+
+  /** What holds it up until the user decides. */
+  stop(): Promise<Course['stop']> {
+    return this.#queue.run(async () => (this.#course ?? (await this.#read())).stop)
   }
 
   /** Resolves when everything that was given before has settled. */

@@ -27,3 +27,12 @@ export interface Forward {
   /** The answer to a handshake. @returns false if the frame is about something else */
   onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean
 }
+
+/**
+ * What holds up a conversation until the user decides.
+ *
+ * - `displaced`: another device of this account has taken it over.
+ * - `own_rejoins`: this device had to join again too often in a day.
+ * - `peer_rejoins`: the contact has joined again too often in a day.
+ */
+export type SecrecyStop = 'displaced' | 'own_rejoins' | 'peer_rejoins'

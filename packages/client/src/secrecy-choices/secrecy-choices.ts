@@ -1,0 +1,61 @@
+// What only the user can decide about the forward secrecy of a conversation.
+import * as v from 'valibot'
+import type { Device } from '../device.ts'
+import type { SecrecyStop } from '../messages/messages.ts'
+import { type AnyClient, hostPart } from '../module-access.ts'
+import { type HostedPart, ModulePart } from '../module-part.ts'
+import { tabMethod } from '../tab-method.ts'
+
+const Contact = /* @__PURE__ */ v.tuple([/* @__PURE__ */ v.string()])
+const Stop = /* @__PURE__ */ v.picklist(['displaced', 'own_rejoins', 'peer_rejoins'])
+
+const stopOf = /* @__PURE__ */ tabMethod(
+  'secrecy.stopOf',
+  { takes: Contact, answers: /* @__PURE__ */ v.union([Stop, v.undefined()]) },
+  (device: Device, contact): Promise<SecrecyStop | undefined> => device.needEngine().secrecyStopOf(contact),
+)
+const useThisDevice = /* @__PURE__ */ tabMethod(
+  'secrecy.useThisDevice',
+  { takes: Contact, answers: /* @__PURE__ */ v.void() },
+  (device: Device, contact): Promise<void> => device.needEngine().decideSecrecy(contact, 'use_this_device'),
+)
+const allowRejoins = /* @__PURE__ */ tabMethod(
+  'secrecy.allowRejoins',
+  { takes: Contact, answers: /* @__PURE__ */ v.void() },
+  (device: Device, contact): Promise<void> => device.needEngine().decideSecrecy(contact, 'allow_rejoins'),
+)
+const part = /* @__PURE__ */ new ModulePart<Device>({
+  methods: [stopOf, useThisDevice, allowRejoins],
+  open: (device) => device,
+})
+
+/**
+ * The user's decisions about forward secrecy: `const choices = new SecrecyChoices(client)`. The event
+ * `secrecy` says when one is needed. Contacts are given by alias or by the id of the conversation.
+ *
+ * Every method throws `UNKNOWN_CONTACT`, `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`, and
+ * `INVALID_ARGUMENT` without the option `forwardSecrecy`.
+ */
+export class SecrecyChoices {
+  readonly #part: HostedPart<Device>
+
+  /** @throws ClientError `INVALID_ARGUMENT` for what was not opened as a client */
+  constructor(client: AnyClient) {
+    this.#part = hostPart(client, part)
+  }
+
+  /** What holds up a conversation now; undefined if nothing does. */
+  async stopOf(contact: string): Promise<SecrecyStop | undefined> {
+    return this.#part.call(stopOf, [contact])
+  }
+
+  /** This device takes a conversation back from another one of this account, or joins it once more. */
+  async useThisDevice(contact: string): Promise<void> {
+    return this.#part.call(useThisDevice, [contact])
+  }
+
+  /** The contact may go on joining again. */
+  async allowRejoins(contact: string): Promise<void> {
+    return this.#part.call(allowRejoins, [contact])
+  }
+}
