@@ -76,14 +76,14 @@ describe('a database', () => {
     const database = newDatabase()
     const store = await openIn(page, database)
     await store.write([
-      put('a', 1, { text: 'first secret' }),
-      put('b', 2, { text: 'second secret', caption: 'secret name' }),
+      put('a', 1, { text: 'first hidden' }),
+      put('b', 2, { text: 'second hidden', caption: 'hidden name' }),
     ])
-    expect(JSON.stringify(await inPage(page, 'dump', database))).toContain('first secret')
+    expect(JSON.stringify(await inPage(page, 'dump', database))).toContain('first hidden')
     await store.write([{ change: 'message_removed', conversationId, isMe: false, id: 'a' }])
-    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('first secret')
+    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('first hidden')
     await store.write([{ change: 'messages_removed', conversationId }])
-    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('secret')
+    expect(JSON.stringify(await inPage(page, 'dump', database))).not.toContain('hidden')
   })
 
   test('can be open in two stores, and each store sees the writes of the other', async () => {
