@@ -37,6 +37,13 @@ async function untilVersion3(one: Person, other: Person): Promise<void> {
   })
 }
 
+/** A store that says how many key packages it holds the secrets of. */
+class CountedStore extends MemoryStore {
+  get packages(): number {
+    return [...this.state.secrets.keys()].filter((name) => name.startsWith('package ')).length
+  }
+}
+
 test('two clients move up to version 3 by themselves, and their messages arrive', async () => {
   const [alice, bob] = await friends()
   const sent = await alice.client.send(bob.alias, 'with a key of its own')
@@ -116,6 +123,48 @@ test('a message is retracted by an encrypted deletion, and not by the relay alon
   const retracted = await until('Bob sees it retracted', () => bob.heard.retracted[0])
   expect(retracted).toMatchObject({ id: sent.id, text: '', retracted: true })
   expect((await alice.client.conversation(bob.alias)).hasForwardSecrecy).toBe(true)
+})
+
+test('what the relay sends once more is not shown as unreadable, whatever it was', async () => {
+  let confirms = true
+  /** Loses confirmations, as a connection does that ends too early. */
+  class Forgetful extends WebSocket {
+    override send(data: string): void {
+      if (confirms || !data.includes('"type":"delivered"')) super.send(data)
+    }
+  }
+  const alice = await world.join('alice', { forwardSecrecy: forwardSecrecy() })
+  const bob = await world.join('bob', { forwardSecrecy: forwardSecrecy(), WebSocket: Forgetful })
+  await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  confirms = false
+  const sent = await alice.client.send(bob.alias, 'not for long')
+  await bob.receives('not for long')
+  // The relay keeps what it deletes: so the deletion comes again, and the message does not.
+  await alice.client.retract(bob.alias, sent.id)
+  await until('Bob sees it retracted', () => bob.heard.retracted[0])
+  await alice.client.send(bob.alias, 'last')
+  await bob.receives('last')
+  confirms = true
+  bob.client.disconnect()
+  await bob.connect()
+  await alice.client.send(bob.alias, 'after it')
+  await bob.receives('after it')
+  expect(bob.heard.message.filter(({ msgType }) => msgType === 'undecryptable')).toEqual([])
+  expect(bob.heard.secrecy.map(({ notice }) => notice.tell)).toEqual(['began'])
+  expect(bob.heard.error).toEqual([])
+})
+
+test('the secrets of a key package are gone once it was used', async () => {
+  const stores = [new CountedStore(), new CountedStore()] as const
+  const [alice, bob] = [
+    await world.join('alice', { forwardSecrecy: forwardSecrecy(), store: stores[0] }),
+    await world.join('bob', { forwardSecrecy: forwardSecrecy(), store: stores[1] }),
+  ]
+  await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  // One of them began with a package of the other; each had forty and a last resort.
+  expect(stores.map(({ packages }) => packages).toSorted()).toEqual([40, 41])
 })
 
 test('a displaced device sees it, and takes a conversation back by the word of the user', async () => {

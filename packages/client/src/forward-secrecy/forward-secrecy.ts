@@ -11,7 +11,7 @@ import {
   type RelayFrame,
 } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
-import type { Forward } from '../messages/messages.ts'
+import type { Forward, MessageOfContact } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
 import type {
   Ask,
@@ -173,11 +173,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     void this.#context.work(sealed)
   }
 
-  accepted(intent: OutboxIntent, seq: number, changes: readonly StoreChange[], after: () => void): void {
+  accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void {
     this.#give(intent.conversationId, { type: 'accepted', id: intent.internalId, seq }, changes, after)
   }
 
-  failed(intent: OutboxIntent, changes: readonly StoreChange[], after: () => void): void {
+  failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void {
     this.#give(intent.conversationId, { type: 'failed', id: intent.internalId }, changes, after)
   }
 
@@ -251,6 +251,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
       conversationId,
       surroundings: () => this.#surroundingsOf(conversationId),
       record: (made) => recordsOf({ ...this.#context, conversationId }, made),
+      usedSecrets: ({ keep }) =>
+        this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
       afterStep: (made) => this.#afterStep(conversationId, made),
       synced: () => this.#synced,
     })

@@ -6,7 +6,7 @@ import { ByteReader, ByteWriter } from '@sotto/crypto/version-3'
 import { createKeyPackage } from '@sotto/mls'
 import { keyPackageEndpoints } from '@sotto/protocol'
 import type { OwnKeyPackage } from '../secrecy/version-3/version-3.ts'
-import type { SecretStates } from '../stores/secret-states.ts'
+import type { SecretStates, SecretUpdate } from '../stores/secret-states.ts'
 import type { Http } from '../wire/wire.ts'
 import type { OwnLeaf } from './own-leaf.ts'
 
@@ -47,6 +47,18 @@ export class KeyPackageStock {
   async find(reference: Uint8Array): Promise<OwnKeyPackage | undefined> {
     const state = await this.#states.get('package', bytesToHex(reference))
     return state instanceof Uint8Array ? readPackage(state) : undefined
+  }
+
+  /** Erases what was used. A last resort stays, because others may have got the same one. */
+  async used(references: readonly Uint8Array[]): Promise<readonly SecretUpdate[]> {
+    const updates: SecretUpdate[] = []
+    for (const reference of references) {
+      const id = bytesToHex(reference)
+      const state = await this.#states.get('package', id)
+      const stored = state instanceof Uint8Array ? readPackage(state) : undefined
+      if (stored && !stored.isLastResort) updates.push({ kind: 'package', id, state: undefined })
+    }
+    return updates
   }
 
   /**

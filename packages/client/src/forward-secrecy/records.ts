@@ -3,7 +3,13 @@ import { encodeBase64 } from '@sotto/crypto'
 import type { ConversationId } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Keep, Step } from '../secrecy/version-3/version-3.ts'
-import { type OutboxIntent, patched, type StoreChange, type StoredMessage } from '../stores/stores.ts'
+import {
+  type OutboxIntent,
+  patched,
+  type StoreChange,
+  type StoredMessage,
+  tombstoneOf,
+} from '../stores/stores.ts'
 import { readBody } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import type { Recorded } from './running-course.ts'
@@ -42,10 +48,9 @@ async function recordOf(context: Context, keep: Keep): Promise<Recorded> {
     case 'ciphertext_gone':
       return unsealedRecord(context, keep.id)
     case 'needless':
-      return { changes: [], after: () => void context.outbox.drop(keep.id) }
+      return withdrawn(context, keep.id)
     case 'key_package_used':
-      // Its secrets go with the next rotation (`key-package-stock.ts`); the course holds what it made of
-      // them.
+      // Its secrets go in the same write (`running-course.ts`).
       return NOTHING
     default:
       return keep satisfies never
@@ -71,21 +76,38 @@ async function messageRecord(
   const read = readBody(keep.body)
   if (read.kind === 'deletion') {
     const message = await store.findMessage(conversationId, false, read.messageId)
-    if (!message || message.retracted || message.removed) return NOTHING
+    const seen = seenChange(context, keep)
+    if (!message || message.retracted || message.removed) return { ...NOTHING, changes: [seen] }
     const retracted = patched(message, RETRACTED)
     return {
-      changes: [{ change: 'message', message: retracted }],
+      changes: [{ change: 'message', message: retracted }, seen],
       after: () => emitter.emit('retracted', retracted),
     }
   }
   const { resends } = keep
   const earlier = resends === undefined ? undefined : await store.findMessage(conversationId, false, resends)
   // It was shown, or the user removed it.
-  if (earlier && earlier.msgType !== 'undecryptable') return NOTHING
+  if (earlier && earlier.msgType !== 'undecryptable')
+    return { ...NOTHING, changes: [seenChange(context, keep)] }
   const base = earlier ?? baseOf(context, { id: resends ?? keep.id, seq: keep.seq })
   const { msgType: _, ...rest } = base
-  if (read.kind === 'unknown') return shown(context, { ...rest, text: '', msgType: 'undecryptable' })
-  return shown(context, { ...rest, ...read.fields })
+  const record =
+    read.kind === 'unknown'
+      ? shown(context, { ...rest, text: '', msgType: 'undecryptable' })
+      : shown(context, { ...rest, ...read.fields })
+  return earlier ? { ...record, changes: [...record.changes, seenChange(context, keep)] } : record
+}
+
+/**
+ * What is kept of a message that is shown nowhere, or in the place of an earlier one. By it the client knows
+ * the message when the relay sends it again: its key is gone by then.
+ */
+function seenChange(context: Context, keep: { readonly id: string; readonly seq: number }): StoreChange {
+  return { change: 'message', message: tombstoneOf({ ...baseOf(context, keep), text: '' }) }
+}
+
+function withdrawn({ outbox }: Pick<Context, 'outbox'>, id: string): Recorded {
+  return { changes: [{ change: 'outbox_removed', internalId: id }], after: () => outbox.forget(id) }
 }
 
 function shown({ settings, emitter, conversationId }: Context, message: StoredMessage): Recorded {
@@ -121,7 +143,8 @@ function sealedRecord(
         ...sealed,
       }
   const changes: StoreChange[] = [{ change: 'outbox_added', intent }]
-  return { changes, after: () => (before ? outbox.replace(intent) : outbox.accept(intent)) }
+  // What was withdrawn while it was encrypted leaves all the same, because it has its place now.
+  return { changes, after: () => (outbox.find(id) ? outbox.replace(intent) : outbox.accept(intent)) }
 }
 
 async function unsealedRecord({ outbox, store, conversationId }: Context, id: string): Promise<Recorded> {
@@ -131,6 +154,6 @@ async function unsealedRecord({ outbox, store, conversationId }: Context, id: st
   const { resends, deletes } = intent
   // An acknowledgement is made anew when it is due.
   if (!resends && !deletes && !(await store.findMessage(conversationId, true, id)))
-    return { changes: [], after: () => void outbox.drop(id) }
+    return withdrawn({ outbox }, id)
   return { changes: [{ change: 'outbox_added', intent }], after: () => outbox.replace(intent) }
 }

@@ -11,7 +11,7 @@ import {
   type Surroundings,
   step,
 } from '../secrecy/version-3/version-3.ts'
-import type { SecretStates } from '../stores/secret-states.ts'
+import type { SecretStates, SecretUpdate } from '../stores/secret-states.ts'
 import type { StoreChange } from '../stores/stores.ts'
 
 /** What the `sync_end` of a connection says to every course. */
@@ -28,6 +28,8 @@ export interface CourseHost {
   readonly surroundings: () => Promise<Surroundings | undefined>
   /** The changes of a step's records, and what to do once they are stored. */
   readonly record: (made: Step) => Promise<Recorded>
+  /** The secrets that go with a step, because they were used. */
+  readonly usedSecrets: (made: Step) => Promise<readonly SecretUpdate[]>
   /** Called after a step is durable: sends, asks and tells. */
   readonly afterStep: (made: Step) => void
   /** Undefined until this connection has its `sync_end`. */
@@ -104,8 +106,9 @@ export class RunningCourse {
     const { changes: recorded, after } = await this.#host.record(made)
     const entered = presentEpoch(made.course) !== presentEpoch(before)
     const state = encodeCourse(made.course)
+    const used = await this.#host.usedSecrets(made)
     await this.#host.states.write(
-      [{ kind: 'conversation', id: this.#host.conversationId, state }],
+      [{ kind: 'conversation', id: this.#host.conversationId, state }, ...used],
       [...changes, ...recorded],
       { rotates: entered },
     )

@@ -3,6 +3,9 @@
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
 
+/** What names a message of the outbox. */
+export type MessageOfContact = Pick<OutboxIntent, 'internalId' | 'conversationId' | 'version'>
+
 /** Version 3, as the messages use it. Nothing here throws or rejects: failures are reported by the part. */
 export interface Forward {
   /** Whether contacts are told of version 3: the relay has key packages of this device. */
@@ -19,9 +22,9 @@ export interface Forward {
   /** Encrypts what waits in a conversation, as soon as that is possible. */
   seal(conversationId: ConversationId): void
   /** Writes that the relay has a message, together with `changes`, and then calls `after`. */
-  accepted(intent: OutboxIntent, seq: number, changes: readonly StoreChange[], after: () => void): void
+  accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void
   /** Writes that a message will not be sent, together with `changes`, and then calls `after`. */
-  failed(intent: OutboxIntent, changes: readonly StoreChange[], after: () => void): void
+  failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void
   /** The relay refused a message because the conversation is in another epoch. */
   stale(intent: OutboxIntent, epoch: number): void
   /** The answer to a handshake. @returns false if the frame is about something else */

@@ -26,7 +26,7 @@ import type {
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
-import type { Forward } from './forward.ts'
+import type { Forward, MessageOfContact } from './forward.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, type Sending, SendQueue } from './send-queue.ts'
 import type { Settings } from './settings.ts'
@@ -199,9 +199,23 @@ export class Outbox {
 
   /** Removes a message that was retracted before its acknowledgement. */
   withdraw(messageId: string): void {
-    const intent = this.find(messageId)
+    if (this.hasToLeave(messageId)) return
     this.#remove(messageId)
-    if (intent?.version && intent.payload) this.#context.forward?.failed(intent, [], () => {})
+    this.#pump()
+  }
+
+  /**
+   * Whether a message leaves although it was retracted: under version 3 it has its place among the others
+   * once it is encrypted, and the contact would miss it. The relay shows it to nobody.
+   */
+  hasToLeave(messageId: string): boolean {
+    const intent = this.find(messageId)
+    return intent?.version === 3 && intent.payload !== undefined
+  }
+
+  /** Removes a message that is not in the store any more. */
+  forget(messageId: string): void {
+    this.#remove(messageId)
     this.#pump()
   }
 
@@ -378,7 +392,9 @@ export class Outbox {
     // The user removed it while it was under way. If it was retracted, the refusal may be about that.
     if (message?.removed) return !message.retracted
     if (frame.error !== 'EXPIRED' || message?.status !== 'sent') return false
-    this.#settle(message, { status: 'failed', failure: frame.error })
+    const { conversationId, id: internalId, version } = message
+    const intent = version && { conversationId, internalId, version }
+    this.#settle(message, { status: 'failed', failure: frame.error }, intent)
     return true
   }
 
@@ -386,7 +402,7 @@ export class Outbox {
    * Stores a message's final status, and emits `status_change` once that is durable.
    * @param seq what the relay numbered it with; undefined if it will not be sent
    */
-  #settle(message: StoredMessage, patch: MessagePatch, intent?: OutboxIntent, seq?: number): void {
+  #settle(message: StoredMessage, patch: MessagePatch, intent?: MessageOfContact, seq?: number): void {
     const { conversationId, id } = message
     const settled: StoredMessage = { ...message, ...patch }
     const changes: StoreChange[] = [

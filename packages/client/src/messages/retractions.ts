@@ -69,8 +69,8 @@ export class Retractions {
     const { conversationId, id } = message
     const changes: StoreChange[] = [
       { change: 'message_patch', conversationId, isMe: true, id, patch: RETRACTED },
-      { change: 'outbox_removed', internalId: id },
     ]
+    if (!this.#outbox.hasToLeave(id)) changes.push({ change: 'outbox_removed', internalId: id })
     const intent: RetractIntent = {
       messageId: id,
       conversationId,

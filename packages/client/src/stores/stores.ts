@@ -38,6 +38,7 @@ export {
   StoredIdentity,
   StoredMessage,
   TrustState,
+  tombstoneOf,
   type VaultRecord,
 } from './records.ts'
 export { openSecrets, type Secrets } from './secrets.ts'
