@@ -1,6 +1,7 @@
 // The profile of a Chromium with a folder of its own: killing that browser, and reading what it stored.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { until } from '../people.ts'
 
 /** Kills the browser with this profile, as suddenly as a power cut. */
 export async function killBrowser(profile: string): Promise<void> {
@@ -10,7 +11,7 @@ export async function killBrowser(profile: string): Promise<void> {
   if (!browser) throw new Error('no browser with this profile')
   process.kill(browser.pid, 'SIGKILL')
   // A helper that still runs may have files open that the next browser needs.
-  while ((await processesOf(profile)).length > 0) await Bun.sleep(10)
+  await until('its helpers have ended', async () => (await processesOf(profile)).length === 0)
 }
 
 /** The processes with this profile on their command lines. The command line of an ended process is empty. */
