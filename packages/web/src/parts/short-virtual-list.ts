@@ -114,6 +114,13 @@ export class ShortVirtualList implements VirtualList {
     }
   }
 
+  /** A row has grown by so much. */
+  #keepView(key: unknown, grownBy: number): void {
+    const scroller = this.#options.getScrollElement()
+    const place = this.#allRows().find((each) => each.key === key)
+    if (scroller && place && place.end <= scroller.scrollTop) scroller.scrollBy({ top: grownBy })
+  }
+
   /** @param entry what the browser says of a row whose size has changed */
   #measure(row: Element, entry?: ResizeObserverEntry): void {
     const box = entry?.borderBoxSize[0]?.blockSize ?? row.getBoundingClientRect().height
@@ -123,11 +130,8 @@ export class ShortVirtualList implements VirtualList {
     const key = this.#keys.get(row)
     const before = this.#heights.get(key)
     if (before === height) return
-    const scroller = this.#options.getScrollElement()
-    const place = this.#allRows().find((each) => each.key === key)
-    // What is in view stays there.
-    if (before !== undefined && scroller && place && place.end <= scroller.scrollTop)
-      scroller.scrollBy({ top: height - before })
+    // What is in view stays there. The rows are placed only then: a list of thousands is measured row by row.
+    if (before !== undefined) this.#keepView(key, height - before)
     this.#heights.set(key, height)
     this.#rows = undefined
     this.#drawAgain()
