@@ -2,8 +2,11 @@
 // for long lists, which is loaded only once a list is long.
 import type { VirtualList, VirtualListOptions, VirtualRow } from './placed-rows.ts'
 
-/** Of a list that turns out to be long, so many rows are drawn until the part for long lists is loaded. */
-const DRAWN_MEANWHILE = 60
+/**
+ * A list of at most so many rows is drawn whole. Of a longer one, that many rows are drawn until the part for
+ * long lists is loaded.
+ */
+export const MOST_DRAWN = 20
 
 export class ShortVirtualList implements VirtualList {
   #options: VirtualListOptions
@@ -49,20 +52,15 @@ export class ShortVirtualList implements VirtualList {
   /** From now on all rows are drawn, however many they are. */
   drawAll(): void {
     this.#drawsAll = true
+    this.#rows = undefined
   }
 
   getVirtualItems(): readonly VirtualRow[] {
-    const rows = this.#allRows()
-    // A conversation is a window of messages, of which the last are looked at.
-    return this.#drawsAll || this.#options.anchorTo ? rows : rows.slice(0, DRAWN_MEANWHILE)
-  }
-
-  #allRows(): readonly VirtualRow[] {
     if (this.#rows) return this.#rows
-    const { count, estimateSize, getItemKey, paddingStart = 0, scrollMargin = 0 } = this.#options
+    const { estimateSize, getItemKey, paddingStart = 0, scrollMargin = 0 } = this.#options
     const rows: VirtualRow[] = []
     let start = paddingStart + scrollMargin
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < this.#drawn; index++) {
       const key = getItemKey(index)
       const end = start + (this.#heights.get(key) ?? estimateSize(index))
       rows.push({ index, key, start, end })
@@ -73,13 +71,20 @@ export class ShortVirtualList implements VirtualList {
   }
 
   getTotalSize(): number {
-    const { paddingStart = 0, paddingEnd = 0, scrollMargin = 0 } = this.#options
-    const end = this.#allRows().at(-1)?.end ?? paddingStart + scrollMargin
-    return end - scrollMargin + paddingEnd
+    const { count, estimateSize, paddingStart = 0, paddingEnd = 0, scrollMargin = 0 } = this.#options
+    const end = this.getVirtualItems().at(-1)?.end ?? paddingStart + scrollMargin
+    const rest = count - this.#drawn
+    return end - scrollMargin + paddingEnd + (rest > 0 ? rest * estimateSize(this.#drawn) : 0)
+  }
+
+  /** How many rows are placed and drawn. A conversation is a window of messages, the last of them in view. */
+  get #drawn(): number {
+    const { count, anchorTo } = this.#options
+    return this.#drawsAll || anchorTo ? count : Math.min(count, MOST_DRAWN)
   }
 
   getVirtualItemForOffset(offset: number): VirtualRow | undefined {
-    const rows = this.#allRows()
+    const rows = this.getVirtualItems()
     return rows.find(({ end }) => end > offset) ?? rows.at(-1)
   }
 
@@ -101,7 +106,7 @@ export class ShortVirtualList implements VirtualList {
 
   scrollToIndex(index: number, { align }: { readonly align: 'auto' | 'start' | 'center' }): void {
     const scroller = this.#options.getScrollElement()
-    const row = this.#allRows()[index]
+    const row = this.getVirtualItems()[index]
     if (!scroller || !row) return
     const { start, end } = row
     const { clientHeight: shown, scrollTop } = scroller
@@ -117,7 +122,7 @@ export class ShortVirtualList implements VirtualList {
   /** A row has grown by so much. */
   #keepView(key: unknown, grownBy: number): void {
     const scroller = this.#options.getScrollElement()
-    const place = this.#allRows().find((each) => each.key === key)
+    const place = this.getVirtualItems().find((each) => each.key === key)
     if (scroller && place && place.end <= scroller.scrollTop) scroller.scrollBy({ top: grownBy })
   }
 

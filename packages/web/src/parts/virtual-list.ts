@@ -3,10 +3,7 @@
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { LongVirtualList } from './long-virtual-list.ts'
 import type { VirtualList, VirtualListOptions } from './placed-rows.ts'
-import { ShortVirtualList } from './short-virtual-list.ts'
-
-/** A list of at most so many rows is drawn whole. */
-const SHORT = 40
+import { MOST_DRAWN, ShortVirtualList } from './short-virtual-list.ts'
 
 let Long: typeof LongVirtualList | undefined
 
@@ -27,7 +24,7 @@ export async function loadLongLists(): Promise<boolean> {
 export function useVirtualList(options: VirtualListOptions): VirtualList {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0)
   const redraw = (): void => drawAgain(undefined)
-  const isLong = options.count > SHORT
+  const isLong = options.count > MOST_DRAWN
   const [first] = useState(() =>
     isLong && Long ? new Long(options, redraw, undefined) : new ShortVirtualList(options, redraw),
   )
