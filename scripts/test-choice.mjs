@@ -1,4 +1,5 @@
-// Which test files `npm test` leaves to `npm test -- --all`, so that it stays within ten minutes.
+// Which test files `npm test` leaves to `npm test -- --all`, so that it stays within ten minutes, and which of
+// them a share has: `npm test -- --share=2/3` runs a third of them, too.
 
 /**
  * A file that took longer than this when the times were recorded is left to `--all`. A file without a
@@ -30,6 +31,22 @@ export function leftOut(timesMs) {
   return Object.keys(timesMs)
     .filter((path) => timesMs[path] > LONGEST_MS && !always.includes(path))
     .sort()
+}
+
+/**
+ * The files that a share leaves out. Each longer file is in one of the shares, and all shares take about the
+ * same time.
+ * @param timesMs how long each file took, by its path
+ * @param share which one, from 1, and of how many: as `2/3`
+ * @throws RangeError if it is no such text
+ */
+export function leftOutOfShare(timesMs, share) {
+  const [, which, count] = /^([1-9]\d?)\/([1-9]\d?)$/.exec(share) ?? []
+  if (!(Number(which) <= Number(count)))
+    throw new RangeError(`--share needs a share and how many there are, as --share=2/3, not ${share}`)
+  // Two neighbours take about as long as each other, so that no share gets more than one file more of a kind.
+  const longestFirst = leftOut(timesMs).sort((a, b) => timesMs[b] - timesMs[a])
+  return longestFirst.filter((_, place) => place % Number(count) !== Number(which) - 1).sort()
 }
 
 /** The arguments with which `bun test` leaves files out. */

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { ALWAYS, AT_ONCE, LONGEST_MS, leftOut, withoutFiles } from './test-choice.mjs'
+import { ALWAYS, AT_ONCE, LONGEST_MS, leftOut, leftOutOfShare, withoutFiles } from './test-choice.mjs'
 import { readReport } from './test-report.mjs'
 import timings from './test-timings.json'
 
@@ -23,6 +23,23 @@ test('what takes longer is left out, unless it stands for its kind', () => {
     [kept]: 90_000,
   }
   expect(leftOut(made)).toEqual(['a.test.ts', 'b.test.ts'])
+})
+
+test('each longer file is in one share', () => {
+  const shares = [1, 2, 3].map((which) => new Set(leftOutOfShare(times, `${which}/3`)))
+  const runs = leftOut(times).map((path) => shares.filter((out) => !out.has(path)).length)
+  expect(new Set(runs)).toEqual(new Set([1]))
+  expect(leftOutOfShare(times, '1/1')).toEqual([])
+})
+
+test('the shares take about the same time', () => {
+  const msOf = (paths: readonly string[]) => paths.reduce((sum, path) => sum + (times[path] ?? 0), 0)
+  const ms = [1, 2, 3].map((which) => msOf(leftOutOfShare(times, `${which}/3`)))
+  expect(Math.min(...ms) / Math.max(...ms)).toBeGreaterThan(0.9)
+})
+
+test.each(['', '3', '0/3', '4/3', '1/0', '1/3/5', '-1/3', '1/x', '001/3'])('%p is no share', (share) => {
+  expect(() => leftOutOfShare(times, share)).toThrow(RangeError)
 })
 
 test('what stands for a kind exists, and would be left out otherwise', () => {

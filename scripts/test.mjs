@@ -1,6 +1,7 @@
 // `npm test`: installs what is missing, then runs every check and every test file that is quick or stands for
-// its kind (`test-choice.mjs`). With `--all`, it leaves out nothing. With paths, it runs only `bun test` on
-// those paths. With `--long`, it runs all, and tests that repeat something random repeat it more often.
+// its kind (`test-choice.mjs`). With `--all`, it leaves out nothing; with `--share=1/3`, it runs a third of
+// what it would leave out. With paths, it runs only `bun test` on those paths. With `--long`, it runs all, and tests
+// that repeat something random repeat it more often.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +9,15 @@ import { join } from 'node:path'
 import { ensureAppOrExit } from './app-build.mjs'
 import { ensureInstalledOrExit } from './bootstrap.mjs'
 import { bunPath, root } from './installation.mjs'
-import { LONGEST_MS, leftOut, withoutFiles } from './test-choice.mjs'
+import { LONGEST_MS, leftOut, leftOutOfShare, withoutFiles } from './test-choice.mjs'
 import { describeFailures, describeSlowest, readReport } from './test-report.mjs'
 
-// Tests mostly wait for servers, disks and browsers, so four files run at a time, on two processors. A
+// Tests also wait, for servers, disks and browsers, so three files run at a time on two processors. A fourth
+// makes the whole no faster, and each test slower: one that stands for 10 seconds alone took minutes. A
 // process keeps its modules from file to file, and so also the one PostgreSQL that it starts. The files that
 // took longest when the times were recorded run first, so that the lanes finish at about the same time.
 const timings = join(root, 'scripts/test-timings.json')
-const lanes = ['--parallel=4', '--no-isolate', `--timings=${timings}`]
+const lanes = ['--parallel=3', '--no-isolate', `--timings=${timings}`]
 const SLOWEST = 30
 // Long enough for a busy machine. A test says what it waits for in vain before that.
 const TIMEOUT_MS = 240_000
@@ -24,10 +26,11 @@ const startedMs = performance.now()
 const isLong = process.argv.includes('--long')
 // packages/protocol/test/rounds.ts reads it.
 if (isLong) process.env.LONG_TESTS = 'yes'
-const chosen = process.argv.slice(2).filter((word) => word !== '--long' && word !== '--all')
+const share = process.argv.find((word) => word.startsWith('--share='))?.slice('--share='.length)
+const chosen = process.argv.slice(2).filter((word) => !/^--(long|all|share=.*)$/.test(word))
 const isWhole = chosen.length === 0
 const isAll = isLong || process.argv.includes('--all')
-const left = isWhole && !isAll ? leftOut(JSON.parse(readFileSync(timings, 'utf8')).files) : []
+const left = isWhole && !isAll ? choose() : []
 
 await ensureInstalledOrExit()
 const { ensureSystemPackages } = await import('./system-packages.mjs')
@@ -59,6 +62,12 @@ for (const { name, output } of failedChecks) say(`\nnpm run check: ${name}\n${ou
 if (failedChecks.length > 0) say(`${failedChecks.length} checks failed`)
 say(`${tests.passed} passed, ${tests.failed} failed`)
 process.exitCode = tests.passed > 0 && tests.failed === 0 && failedChecks.length === 0 ? 0 : 1
+
+/** The files that this run leaves out. */
+function choose() {
+  const timesMs = JSON.parse(readFileSync(timings, 'utf8')).files
+  return share === undefined ? leftOut(timesMs) : leftOutOfShare(timesMs, share)
+}
 
 async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'sotto-test-'))
