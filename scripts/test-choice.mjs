@@ -1,5 +1,5 @@
-// Which test files `npm test` leaves to `npm test -- --all`, so that it stays within ten minutes, and which of
-// them a share has: `npm test -- --share=2/3` runs a third of them, too.
+// Which test files `npm test` leaves to `npm test -- --all`, so that it stays within ten minutes, and which
+// of them a share has: `npm test -- --share=2/3` runs a third of them, too.
 
 /**
  * A file that took longer than this when the times were recorded is left to `--all`. A file without a

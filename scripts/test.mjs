@@ -1,7 +1,7 @@
 // `npm test`: installs what is missing, then runs every check and every test file that is quick or stands for
 // its kind (`test-choice.mjs`). With `--all`, it leaves out nothing; with `--share=1/3`, it runs a third of
-// what it would leave out. With paths, it runs only `bun test` on those paths. With `--long`, it runs all, and tests
-// that repeat something random repeat it more often.
+// what it would leave out. With paths, it runs only `bun test` on those paths. With `--long`, it runs all,
+// and tests that repeat something random repeat it more often.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
