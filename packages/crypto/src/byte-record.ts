@@ -1,34 +1,39 @@
 // Small binary records: numbers, byte strings and texts in a fixed order. One value has exactly one
 // encoding, so records can be signed, authenticated and compared.
-import { type Bytes, decodeUtf8, encodeUtf8, joinBytes } from './bytes.ts'
+import { type Bytes, decodeUtf8, encodeUtf8 } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
 
 /** The most bytes that a whole number up to 2^53 - 1 takes. */
 const MAX_NUMBER_BYTES = 8
 
+/** What a writer has room for at first. */
+const FIRST_BYTES = 256
+
 /** Appends values. A number is whole, from 0 to 2^53 - 1, and written as LEB128 in its shortest form. */
 export class ByteWriter {
-  readonly #parts: Uint8Array[] = []
+  #room: Bytes = new Uint8Array(FIRST_BYTES)
+  #length = 0
 
   /** Throws `INVALID_ARGUMENT` for a number that is not whole or out of range. */
   number(value: number): this {
     checkWhole(value)
-    const bytes: number[] = []
+    this.#makeRoom(MAX_NUMBER_BYTES)
     let rest = value
     while (rest >= 0x80) {
-      bytes.push((rest % 0x80) | 0x80)
+      this.#room[this.#length++] = (rest % 0x80) | 0x80
       rest = Math.floor(rest / 0x80)
     }
-    bytes.push(rest)
-    return this.fixed(Uint8Array.from(bytes))
+    this.#room[this.#length++] = rest
+    return this
   }
 
   /** 8 bytes, big-endian. Throws like `number`. */
   u64(value: number): this {
     checkWhole(value)
-    const bytes = new Uint8Array(8)
-    new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
-    return this.fixed(bytes)
+    this.#makeRoom(8)
+    new DataView(this.#room.buffer).setBigUint64(this.#length, BigInt(value))
+    this.#length += 8
+    return this
   }
 
   flag(value: boolean): this {
@@ -37,7 +42,9 @@ export class ByteWriter {
 
   /** Bytes of a length that the reader knows. */
   fixed(value: Uint8Array): this {
-    this.#parts.push(value)
+    this.#makeRoom(value.length)
+    this.#room.set(value, this.#length)
+    this.#length += value.length
     return this
   }
 
@@ -67,7 +74,15 @@ export class ByteWriter {
 
   /** What was written, in new memory. */
   done(): Bytes {
-    return joinBytes(this.#parts)
+    return this.#room.slice(0, this.#length)
+  }
+
+  #makeRoom(length: number): void {
+    const needed = this.#length + length
+    if (needed <= this.#room.length) return
+    const larger = new Uint8Array(Math.max(needed, 2 * this.#room.length))
+    larger.set(this.#room.subarray(0, this.#length))
+    this.#room = larger
   }
 }
 
