@@ -10,7 +10,7 @@ import { failureOf } from '../../protocol/test/failure-of.ts'
 import { anyBytes, flipBit, vectors } from '../test/expectations.ts'
 import { concatBytes, encodeUtf8 } from './bytes.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
-import { noblePrimitives } from './noble-primitives.ts'
+import { noblePrimitives, noblePrimitivesWith } from './noble-primitives.ts'
 import { choosePrimitives, loadPrimitives, withSecret } from './primitives.ts'
 import type { Primitives } from './primitives-interface.ts'
 import { webPrimitives } from './web-primitives.ts'
@@ -18,6 +18,24 @@ import { webPrimitives } from './web-primitives.ts'
 const web = webPrimitives(crypto.subtle)
 const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
+
+test('AES-256-GCM of any length: noble alone, with the platform, and the platform give the same bytes', async () => {
+  const all = [noblePrimitivesWith(undefined), noblePrimitives, web]
+  const [key, nonce] = [new Uint8Array(32).fill(7), new Uint8Array(12).fill(9)]
+  for (const length of [0, 1, 2031, 2032, 2047, 2048, 2049, 100_000]) {
+    const data = Uint8Array.from({ length }, (_, at) => at % 251)
+    const additionalData = encodeUtf8(`of ${length} bytes`)
+    const [first = data, ...others] = await Promise.all(
+      all.map((each) => each.encryptAesGcm({ key, nonce, data, additionalData })),
+    )
+    for (const other of others) expect(other).toEqual(first)
+    for (const each of all) {
+      expect(await each.decryptAesGcm({ key, nonce, data: first, additionalData })).toEqual(data)
+      const altered = { key, nonce, data: flipBit(first, length * 4), additionalData }
+      expect(await failureOf(each.decryptAesGcm(altered))).toBeInstanceOf(Error)
+    }
+  }
+})
 
 for (const primitives of [web, noblePrimitives]) {
   describe(`the primitives of ${primitives.implementation}`, () => {
