@@ -18,6 +18,7 @@ import { peers } from './peers/peers.ts'
 import { queue } from './queue.ts'
 import { relay } from './relay.ts'
 import { search } from './search.ts'
+import { secrecy } from './secrecy.ts'
 import { hasTwoCores, takeLoadCore } from './server-process.ts'
 import { size } from './size.ts'
 import { soak } from './soak.ts'
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, Bench>> = {
   backlog,
   login,
   search,
+  secrecy,
   size,
   soak,
   fanout,
@@ -42,7 +44,7 @@ const benches: Readonly<Record<string, Bench>> = {
 }
 
 /** The benchmarks that `all` leaves out. */
-const LONG = new Set(['soak', 'peers', 'abuse', 'app', 'cluster'])
+const LONG = new Set(['soak', 'peers', 'abuse', 'app', 'cluster', 'secrecy'])
 const DEFAULT_SECONDS = 5
 
 const { positionals, values } = parseArgs({
