@@ -59,6 +59,11 @@ export const seenByVersion: readonly Seen[] = [
     versions: [3],
   },
   {
+    what: 'which message of each side was the last of this version, also after it was delivered',
+    columns: ['lanes.version_3_seq'],
+    versions: [3],
+  },
+  {
     what: 'what a device joins the present epoch with, sealed, and its length',
     columns: ['group_infos.conversation_id', 'group_infos.group_info'],
     versions: [3],

@@ -17,7 +17,7 @@ export const storedData: readonly (readonly [data: string, kept: string])[] = [
     of(limits.sentIdDays, 'days'),
   ],
   [
-    'of each conversation: its epoch, and the sealed group info of its last handshake',
+    'of each conversation: its epoch, the sealed group info of its last handshake, and which message of `crypto_v` 3 each side sent last',
     'as long as both accounts exist; the epoch stays',
   ],
   ['how many ids an account that sends much has used on a day', 'until the next day'],

@@ -1,8 +1,12 @@
 // Two people at a real relay whose clients have forward secrecy: conversations move up to version 3 by
 // themselves.
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
+import { FileStore } from '../src/stores/file-store.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
@@ -97,6 +101,57 @@ test('a device that starts again goes on with its keys', async () => {
   await again.client.send(bob.alias, 'I am back')
   expect(await bob.receives('I am back')).toMatchObject({ version: 3 })
   expect(bob.heard.secrecy.map(({ notice }) => notice.tell)).toEqual(['began'])
+})
+
+test('an old copy of a store joins again before it sends, and the two histories are the same afterwards', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'sotto-'))
+  const [folder, copy] = [join(parent, 'store'), join(parent, 'copy')]
+  try {
+    const alice = await world.join('alice', {
+      forwardSecrecy: forwardSecrecy(),
+      store: await FileStore.open(folder),
+    })
+    const bob = await world.join('bob', { forwardSecrecy: forwardSecrecy() })
+    await alice.befriend(bob)
+    await untilVersion3(alice, bob)
+    alice.client.disconnect()
+    for (const text of ['first', 'second']) await alice.client.send(bob.alias, text)
+    await alice.client.close()
+    await cp(folder, copy, { recursive: true })
+
+    const startAgain = async (): Promise<Person> => {
+      const store = await FileStore.open(folder)
+      const again = await world.open('alice', { forwardSecrecy: forwardSecrecy(), store })
+      await again.connect()
+      return again
+    }
+    const before = await startAgain()
+    await bob.receives('second')
+    await before.client.close()
+    const told = bob.heard.secrecy.length
+
+    await rm(folder, { recursive: true })
+    await cp(copy, folder, { recursive: true })
+    const after = await startAgain()
+    await after.client.send(bob.alias, 'third')
+    expect(await bob.receives('third')).toMatchObject({ version: 3 })
+    await bob.client.send(after.alias, 'fourth')
+    await after.receives('fourth')
+    expect(after.heard.secrecy.map(({ notice }) => notice)).toEqual([
+      { tell: 'store_behind' },
+      { tell: 'rejoined', by: 'own', reason: 'store_behind' },
+    ])
+    expect(bob.heard.secrecy.slice(told).map(({ notice }) => notice)).toEqual([
+      { tell: 'rejoined', by: 'peer' },
+    ])
+    const texts = async (whose: Person, contact: string): Promise<string[]> =>
+      (await whose.client.messages(contact)).map(({ text }) => text)
+    expect(await texts(after, bob.alias)).toEqual(await texts(bob, after.alias))
+    expect((await texts(bob, after.alias)).slice(-4)).toEqual(['first', 'second', 'third', 'fourth'])
+    await after.client.close()
+  } finally {
+    await rm(parent, { recursive: true })
+  }
 })
 
 test('a device recovered by its phrase rejoins, and what nobody had read comes again', async () => {

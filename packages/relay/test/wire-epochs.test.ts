@@ -42,8 +42,11 @@ onEveryEngine((relay) => {
     const { handshake: isHandshake, ...received } = await alices.next('msg')
     expect(received).toMatchObject({ id: 'b1', crypto_v: 3, epoch: 1 })
     expect(isHandshake).toBeUndefined()
-    for (const each of [alice, bob])
-      expect((await group(each)).body).toEqual({ epoch: 1, group_info: base64('info 1') })
+    for (const [each, sent_seq] of [
+      [alice, 1],
+      [bob, 2],
+    ] as const)
+      expect((await group(each)).body).toEqual({ epoch: 1, group_info: base64('info 1'), sent_seq })
   })
 
   test('of two who begin at once one wins; the other gets the epoch, and goes on in it under the same id', async () => {
@@ -61,7 +64,7 @@ onEveryEngine((relay) => {
         ...{ id: `${loser}${epoch}`, conv_id: conv, epoch: epoch + 1 },
       })
       const winner = loser === 'a' ? 'by bob' : 'by alice'
-      expect((await group(alice)).body).toEqual({ epoch: epoch + 1, group_info: base64(winner) })
+      expect((await group(alice)).body).toMatchObject({ epoch: epoch + 1, group_info: base64(winner) })
     }
     const stale = messageIn(4, bob.alias, conv, 'a-last')
     expect(await ask(alices, stale)).toMatchObject({ error: 'EPOCH_STALE', id: 'a-last', epoch: 5 })

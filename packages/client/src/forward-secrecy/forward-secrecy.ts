@@ -375,11 +375,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     const { http } = this.#context
     const params = { conv_id }
     if (ask === 'group') {
-      const { epoch, group_info } = await http.call(conversationEndpoints.conversationGroup, { params })
+      const group = await http.call(conversationEndpoints.conversationGroup, { params })
+      const { epoch, group_info: groupInfo, sent_seq: sentSeq } = group
       return {
-        type: 'group',
-        epoch,
-        ...(group_info === undefined ? {} : { groupInfo: decodeBase64(group_info) }),
+        ...{ type: 'group', epoch },
+        ...(groupInfo === undefined ? {} : { groupInfo: decodeBase64(groupInfo) }),
+        ...(sentSeq === undefined ? {} : { sentSeq }),
       }
     }
     try {

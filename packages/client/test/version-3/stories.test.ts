@@ -183,6 +183,52 @@ test('an old copy of a store rejoins before it sends, so that no key is used twi
   expect(pair.watch.broken).toEqual([])
 })
 
+test('an old copy with a message that was under way is known as old, too', async () => {
+  const pair = await talk()
+  const { a, b } = pair
+  a.write('m', 'under way')
+  await a.pump()
+  const copy = a.store
+  expect(copy.sealed).toHaveLength(1)
+  await pair.settle(a, b)
+  await say(pair, a, 'after the copy')
+  a.restart(copy)
+  await a.connect()
+  await say(pair, a, 'from the copy')
+  expect(toldTo(a)).toContain('store_behind')
+  expect(textsOf(b)).toEqual(['hello', 'under way', 'after the copy', 'from the copy'])
+  await pair.watch.findReusedKeys()
+  expect(pair.watch.broken).toEqual([])
+})
+
+test('a store whose last answer was lost is not taken for an old one', async () => {
+  const pair = await talk()
+  const { a, b, relay } = pair
+  a.write('m', 'accepted')
+  await a.pump()
+  if (a.line) relay.serve(a.line)
+  expect(relay.accepted.has('m')).toBe(true)
+  a.restart()
+  await a.connect()
+  await say(pair, a, 'next')
+  expect(textsOf(b)).toEqual(['hello', 'accepted', 'next'])
+  expect([...toldTo(a), ...toldTo(b)]).toEqual(['began', 'began'])
+})
+
+test('what a lost state had sent is shown once, and nothing is said to be missing', async () => {
+  const pair = await talk()
+  const { a, b } = pair
+  for (const text of ['one', 'two']) a.write(text, text)
+  const copy = a.store
+  await pair.settle(a, b)
+  a.restart(copy)
+  await a.connect()
+  await say(pair, a, 'three')
+  expect(toldTo(a)).toEqual(['began', 'store_behind', 'rejoined'])
+  expect(toldTo(b)).toEqual(['began', 'rejoined'])
+  expect(textsOf(b)).toEqual(['hello', 'one', 'two', 'three'])
+})
+
 test('after the relay was restored both rejoin and say why, and what it lost is sent again', async () => {
   const pair = await talk()
   const { a, b, relay } = pair

@@ -17,4 +17,6 @@ export const GroupReply = v.object({
   epoch: Epoch,
   /** Sealed by the sender of the last handshake, for this epoch. Absent if the relay has none. */
   group_info: v.optional(Payload),
+  /** The `seq` of the last message of `crypto_v` 3 that this account sent in it. Absent if it sent none. */
+  sent_seq: v.optional(Seq),
 })

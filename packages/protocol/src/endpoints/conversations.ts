@@ -29,5 +29,5 @@ export const conversationEndpoints = define({
 export const conversationSummaries: Summaries<typeof conversationEndpoints> = {
   activeConversations: 'The conversations that the caller can write in',
   conversationGroup:
-    'The epoch of a conversation that the caller can write in, and what a device joins it with',
+    'The epoch of a conversation that the caller can write in, what a device joins it with, and the `seq` of what the caller sent last',
 }

@@ -16,6 +16,8 @@ export interface Lane {
   unreadSeqs: string
   /** How often the marks were reset, so that they are sent to the sender again. */
   toldRound: number
+  /** The `seq` of the last message of `crypto_v` 3, delivered or not; 0 for none. */
+  version3Seq: number
   /**
    * When the friendship was accepted, until a friend list has named the conversation to the recipient; then
    * 0.

@@ -175,6 +175,7 @@ export class Batch {
     const message = { ...row, crypto_v: frame.crypto_v, payload: frame.payload, epoch, isHandshake }
     this.#changesOf(conversation, lane).inserts.push(message)
     lane.unreadSeqs = withSeq(lane.unreadSeqs, row.seq)
+    if (frame.crypto_v === EPOCH_VERSION) lane.version3Seq = row.seq
     for (const counts of [lane, mailbox]) {
       counts.pendingCount += 1
       counts.pendingBytes += frame.payload.length

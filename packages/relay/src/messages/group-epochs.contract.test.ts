@@ -36,8 +36,8 @@ for (const engine of engines) {
     }
     const inOneCommit = (operations: readonly Operation[]): Promise<string[]> =>
       Promise.all(operations.map((operation) => answerTo(operation)))
-    const group = (storage = world.store.storage) =>
-      findGroup(storage.sql, world.alice.id, check(ConversationId, world.conv))
+    const group = (storage = world.store.storage, who = world.alice) =>
+      findGroup(storage.sql, who.id, check(ConversationId, world.conv))
     const idsFor = async (who: 'alice' | 'bob') => (await world.waitingFor(world[who])).map(({ id }) => id)
 
     test('a handshake ends its epoch for the operations behind it in the same commit, and for all later ones', async () => {
@@ -58,7 +58,7 @@ for (const engine of engines) {
       expect(await inOneCommit([toBob('a5', 1), toBob('a6', 3), toBob('a7', 2)])).toEqual([
         ...['EPOCH_STALE 2', 'EPOCH_STALE 2', 'ack'],
       ])
-      expect(await group()).toEqual({ epoch: 2, group_info: 'CCCC' })
+      expect(await group()).toEqual({ epoch: 2, group_info: 'CCCC', sent_seq: 6 })
       expect(await world.waitingFor(world.bob)).toMatchObject([
         { id: 'a1', seq: 1, crypto_v: 3, epoch: 0 },
         { id: 'h1', seq: 2, crypto_v: 3, epoch: 0, handshake: true },
@@ -79,8 +79,20 @@ for (const engine of engines) {
         ...['EPOCH_STALE 1', 'EPOCH_STALE 1'],
       ])
       expect(await ids()).toEqual(before)
-      expect(await group()).toEqual({ epoch: 1, group_info: 'AAAA' })
+      expect(await group()).toEqual({ epoch: 1, group_info: 'AAAA', sent_seq: 1 })
       expect(await inOneCommit([toAlice('b1', 1)])).toEqual(['ack'])
+    })
+
+    test('each side learns which of its messages of version 3 was the last, whatever became of it', async () => {
+      const { send, retract, receipt, alice, bob, store } = world
+      const lastOf = async (who: typeof alice) => (await group(store.storage, who)).sent_seq
+      expect([await lastOf(alice), await lastOf(bob)]).toEqual([undefined, undefined])
+      await inOneCommit([send(alice, bob, 'a1'), toBob('a2', 0), toBob('a3', 0), toAlice('h1', 0, 'AAAA')])
+      expect([await lastOf(alice), await lastOf(bob)]).toEqual([3, 4])
+      // What is of another version, refused, repeated, retracted or delivered changes nothing.
+      await inOneCommit([send(alice, bob, 'a4'), toBob('a5', 0), toBob('a2', 0), retract(alice, bob, 'a3')])
+      await world.run(receipt(bob, alice, 'delivered', 4))
+      expect([await lastOf(alice), await lastOf(bob)]).toEqual([3, 4])
     })
 
     test('messages of other versions have no epoch and are not asked for one', async () => {
@@ -101,7 +113,7 @@ for (const engine of engines) {
       const first = await Promise.all(operations.map((each) => world.run(each)))
       const again = await Promise.all([...operations, toBob('h1', 7, 'CCCC')].map((each) => world.run(each)))
       expect(again).toEqual([...first, first[1] ?? []])
-      expect(await group()).toEqual({ epoch: 2, group_info: 'BBBB' })
+      expect(await group()).toEqual({ epoch: 2, group_info: 'BBBB', sent_seq: 3 })
     })
 
     test('a handshake with the id of something else is refused, because its ack would say that the epoch ended', async () => {
@@ -110,7 +122,7 @@ for (const engine of engines) {
       expect(await inOneCommit([toBob('a1', 0, 'AAAA'), toBob('early', 0, 'AAAA')])).toEqual([
         ...['ID_REUSED', 'ID_REUSED'],
       ])
-      expect(await group()).toEqual({ epoch: 0 })
+      expect(await group()).toEqual({ epoch: 0, sent_seq: 1 })
     })
 
     test('a handshake cannot be retracted, in its own commit, later, or after it was delivered', async () => {
@@ -136,7 +148,7 @@ for (const engine of engines) {
         ])
         expect(began.toSorted()).toEqual([`EPOCH_STALE ${epoch + 1}`, 'ack'])
         const winner = began[0] === 'ack' ? 'AAAA' : 'BBBB'
-        expect(await group()).toEqual({ epoch: epoch + 1, group_info: winner })
+        expect(await group()).toMatchObject({ epoch: epoch + 1, group_info: winner })
         for (const [reader, other] of [
           [world.alice, world.bob],
           [world.bob, world.alice],
@@ -217,7 +229,7 @@ for (const engine of engines) {
       expect(await answerTo(toBob('a1', 2))).toBe('NOT_FRIENDS')
       expect(await group().catch((error) => error)).toEqual(new ProtocolError('NOT_FOUND'))
       await storage.transaction((sql) => openConversation(sql, alice.id, bob.id, crypto.randomUUID(), 1))
-      expect(await group()).toEqual({ epoch: 2, group_info: 'BBBB' })
+      expect(await group()).toEqual({ epoch: 2, group_info: 'BBBB', sent_seq: 2 })
       expect(await inOneCommit([toAlice('b1', 0), toAlice('b2', 2)])).toEqual(['EPOCH_STALE 2', 'ack'])
     })
 

@@ -36,6 +36,7 @@ type LaneRow = readonly [
   readSeq: number,
   unreadSeqs: string,
   toldRound: number,
+  version3Seq: number,
   unlistedSince: number,
 ]
 type SentRow = readonly [
@@ -138,7 +139,7 @@ function readProtected(
       (SELECT COALESCE(json_agg(json_build_array(
           lanes.conversation_id, lanes.recipient_id, lanes.sender_id, lanes.pending_count, lanes.pending_bytes,
           lanes.retraction_count, lanes.delivered_seq, lanes.read_seq, lanes.unread_seqs, lanes.told_round,
-          lanes.unlisted_since)), '[]')
+          lanes.version_3_seq, lanes.unlisted_since)), '[]')
         FROM asked JOIN lanes ON lanes.conversation_id = asked.id) AS lanes,
       (SELECT COALESCE(json_agg(json_build_array(accounts.id, accounts.alias_id)), '[]')
         FROM accounts WHERE id = ANY (ARRAY(SELECT low_id FROM asked UNION SELECT high_id FROM asked))) AS aliases,
@@ -226,10 +227,11 @@ function conversationOf(row: ConversationRow, lanes: readonly LaneRow[]): Conver
 }
 
 function laneOf([, recipient, sender, ...row]: LaneRow): Lane {
-  const [pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs, toldRound, since] =
-    row
+  const [pendingCount, pendingBytes, retractionCount, ...marks] = row
+  const [deliveredSeq, readSeq, unreadSeqs, toldRound, version3Seq, unlistedSince] = marks
   const counts = { pendingCount, pendingBytes, retractionCount }
-  return { recipient, sender, ...counts, deliveredSeq, readSeq, unreadSeqs, toldRound, unlistedSince: since }
+  const read = { deliveredSeq, readSeq, unreadSeqs, toldRound, version3Seq, unlistedSince }
+  return { recipient, sender, ...counts, ...read }
 }
 
 function mailboxOf([

@@ -72,7 +72,7 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
         pending_bytes = row.pending_bytes - COALESCE(gone.bytes, 0),
         retraction_count = row.retraction_count - COALESCE(gone.retractions, 0),
         delivered_seq = row.delivered_seq, read_seq = row.read_seq, unread_seqs = row.unread_seqs,
-        told_round = row.told_round,
+        told_round = row.told_round, version_3_seq = row.version_3_seq,
         told_delivered_seq = CASE WHEN lanes.told_round < row.told_round THEN 0 ELSE told_delivered_seq END,
         told_read_seq = CASE WHEN lanes.told_round < row.told_round THEN 0 ELSE told_read_seq END
       FROM unnest(
@@ -84,9 +84,10 @@ export async function write(sql: Sql, rows: BatchRows, writes: BatchWrites): Pro
         (SELECT ${ofLanes((lane) => lane.deliveredSeq)}::text::bigint[]),
         (SELECT ${ofLanes((lane) => lane.readSeq)}::text::bigint[]),
         (SELECT ${texts(lanes.map(({ lane }) => lane.unreadSeqs))}::text::text[]),
-        (SELECT ${ofLanes((lane) => lane.toldRound)}::text::bigint[])
+        (SELECT ${ofLanes((lane) => lane.toldRound)}::text::bigint[]),
+        (SELECT ${ofLanes((lane) => lane.version3Seq)}::text::bigint[])
       ) AS row (conversation, recipient, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq,
-        unread_seqs, told_round)
+        unread_seqs, told_round, version_3_seq)
       LEFT JOIN gone ON gone.conversation_id = row.conversation AND gone.recipient_id = row.recipient
       WHERE lanes.conversation_id = row.conversation AND lanes.recipient_id = row.recipient
     ), changed_conversations AS (

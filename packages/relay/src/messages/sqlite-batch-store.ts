@@ -55,11 +55,12 @@ function prepare({ database }: SqliteEngine) {
         read_seq: number
         unread_seqs: string
         told_round: number
+        version_3_seq: number
         unlisted_since: number
       },
       [number]
     >(`SELECT recipient_id, sender_id, pending_count, pending_bytes, retraction_count, delivered_seq, read_seq,
-         unread_seqs, told_round, unlisted_since FROM lanes WHERE conversation_id = ?`),
+         unread_seqs, told_round, version_3_seq, unlisted_since FROM lanes WHERE conversation_id = ?`),
     mailbox: database.prepare<
       { last_position: number; pending_count: number; pending_bytes: number; retraction_count: number },
       [number]
@@ -132,9 +133,12 @@ function prepare({ database }: SqliteEngine) {
       `INSERT INTO group_infos (conversation_id, group_info) VALUES (?, ?)
        ON CONFLICT (conversation_id) DO UPDATE SET group_info = excluded.group_info`,
     ),
-    updateLane: database.prepare<never, [number, number, number, number, number, string, number, number]>(
+    updateLane: database.prepare<
+      never,
+      [number, number, number, number, number, string, number, number, number]
+    >(
       `UPDATE lanes SET pending_count = ?, pending_bytes = ?, retraction_count = ?, delivered_seq = ?, read_seq = ?,
-         unread_seqs = ?
+         unread_seqs = ?, version_3_seq = ?
        WHERE conversation_id = ? AND recipient_id = ?`,
     ),
     resetTold: database.prepare<never, [number, number, number]>(
@@ -251,6 +255,7 @@ class SqliteBatchRows implements BatchRows {
       readSeq: lane.read_seq,
       unreadSeqs: lane.unread_seqs,
       toldRound: lane.told_round,
+      version3Seq: lane.version_3_seq,
       unlistedSince: lane.unlisted_since,
     }))
     return {
@@ -300,7 +305,8 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
         isHandshake ? 1 : null,
       )
     }
-    const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs, recipient } = lane
+    const { pendingCount, pendingBytes, retractionCount, deliveredSeq, readSeq, unreadSeqs } = lane
+    const { version3Seq, recipient } = lane
     const { updateLane } = statements
     updateLane.run(
       pendingCount,
@@ -309,6 +315,7 @@ function write(statements: Statements, rows: BatchRows, batch: Batch): void {
       deliveredSeq,
       readSeq,
       unreadSeqs,
+      version3Seq,
       conversation.id,
       recipient,
     )

@@ -38,6 +38,7 @@ import { retractions } from './migrations/retractions.ts'
 import { sentIdCounts } from './migrations/sent-id-counts.ts'
 import { toldMarks } from './migrations/told-marks.ts'
 import { unlistedLanes } from './migrations/unlisted-lanes.ts'
+import { version3Marks } from './migrations/version-3-marks.ts'
 
 /**
  * Migrations after which relays that do not know them still work on the store, so that an upgrade can go
@@ -53,6 +54,7 @@ const additive: ReadonlySet<Migration> = new Set([
   certificates,
   keyPackages,
   epochs,
+  version3Marks,
 ])
 
 /** Every migration from an empty store to this relay's schema, oldest first. */
@@ -95,6 +97,7 @@ export const migrations: readonly Migration[] = [
   certificates,
   keyPackages,
   epochs,
+  version3Marks,
 ]
 
 /** The schema of this relay: how many migrations its store has. */

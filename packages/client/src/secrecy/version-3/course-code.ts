@@ -14,7 +14,7 @@ import {
 } from './course.ts'
 import type { RejoinReason } from './events.ts'
 
-const VERSION = 1
+const VERSION = 2
 
 // What follows is stored by its place in these lists: they may only grow.
 const KINDS: readonly Pending['kind'][] = ['begin', 'commit', 'rejoin']
@@ -45,6 +45,7 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
   to.list(course.gaps, ({ era, first, last }) => to.number(era).number(first).number(last))
   to.optional(course.owed, ({ since, count }) => to.number(since).number(count))
   to.number(course.ownSeq)
+  to.optional(course.joinedAt, (seq) => to.number(seq))
   to.list(course.controls, (seq) => to.number(seq))
   to.list(course.rejoins.own, (time) => to.number(time)).list(course.rejoins.peer, (time) => to.number(time))
   return to.number(course.resends.since).number(course.resends.count).done()
@@ -78,6 +79,7 @@ export function decodeCourse(bytes: Uint8Array): Course {
     gaps: from.list(() => ({ era: from.number(), first: from.number(), last: from.number() })),
     owed: from.optional(() => ({ since: from.number(), count: from.number() })),
     ownSeq: from.number(),
+    joinedAt: from.optional(() => from.number()),
     controls: from.list(() => from.number()),
     rejoins: { own: from.list(() => from.number()), peer: from.list(() => from.number()) },
     resends: { since: from.number(), count: from.number() },

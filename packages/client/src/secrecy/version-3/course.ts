@@ -125,6 +125,11 @@ export interface Course {
   readonly owed: { readonly since: number; readonly count: number } | undefined
   /** The `seq` of the last own message or handshake that the relay accepted. */
   readonly ownSeq: number
+  /**
+   * The `seq` of the own join that began this era, until the relay has accepted a message after it. Until
+   * then messages leave one by one: a state that was lost may have sent them before under the same ids.
+   */
+  readonly joinedAt: number | undefined
   /** The `seq` of the last received frames that left nothing in the history. */
   readonly controls: readonly number[]
   /** When each side rejoined, as far as it counts. */
@@ -168,6 +173,7 @@ export function newCourse(): Course {
     gaps: [],
     owed: undefined,
     ownSeq: 0,
+    joinedAt: undefined,
     controls: [],
     rejoins: { own: [], peer: [] },
     resends: { since: 0, count: 0 },
@@ -190,15 +196,22 @@ export function theirsOf({ theirs }: Course, era: number): Chain {
   return theirs.find((each) => each.era === era)?.chain ?? NO_CHAIN
 }
 
+/** Whether the relay has answered each message that was encrypted: only then is its last one known here. */
+export function isAllAnswered({ sent }: Course): boolean {
+  return sent.every(({ isAccepted }) => isAccepted)
+}
+
 /**
  * Whether a message can be encrypted now. An older message whose acceptance is unknown goes first: it may
  * have to be encrypted again, and messages are numbered in their order.
  */
 export function maySend(course: Course): boolean {
-  const { connection, doubt, stop, pending, sent } = course
+  const { connection, doubt, stop, pending, sent, joinedAt } = course
   const present = presentOf(course)
   if (!connection.isSynced || !connection.isChecked || !present || doubt || stop || pending) return false
+  const isOneByOne = joinedAt !== undefined
   return sent.every(
-    ({ isAccepted, era, epoch }) => isAccepted || (era === present.era && epoch === present.epoch),
+    ({ isAccepted, era, epoch }) =>
+      isAccepted || (!isOneByOne && era === present.era && epoch === present.epoch),
   )
 }

@@ -32,6 +32,7 @@ export function enterEpoch(turn: Turn, { epoch, group, by, isJoin, owesCommit }:
     pending: pending && pending.leaves >= epoch ? pending : undefined,
     ...{ doubt: undefined, stop: undefined, era, owesCommit, sentInEpoch: 0, unreadableInEpoch: 0 },
     own: isJoin ? NO_CHAIN : course.own,
+    joinedAt: isJoin ? undefined : course.joinedAt,
     sent: course.sent.filter((each) => !(each.isHidden && each.isAccepted)),
   })
   forgetEras(turn)

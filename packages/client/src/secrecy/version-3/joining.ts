@@ -1,6 +1,6 @@
 // Own handshakes: beginning a conversation, committing, rejoining, and looking at the relay to decide which.
 import { addMember, commitUpdate, createGroup, type Group, members, readKeyPackage, rejoin } from '@sotto/mls'
-import { type Kept, type Pending, presentOf } from './course.ts'
+import { isAllAnswered, type Kept, type Pending, presentOf } from './course.ts'
 import { enterEpoch, recent, stopAt } from './epochs.ts'
 import type { ClaimedKeyPackage, GroupEvent, RejoinReason } from './events.ts'
 import { CLOCK_SKEW_MS, REJOINS_A_DAY } from './limits.ts'
@@ -54,11 +54,13 @@ export async function onGroup(turn: Turn, event: GroupEvent): Promise<void> {
   turn.connect({ asked: undefined })
   // An answer from before a handshake says nothing about the state after it.
   if (course.pending || course.stop || present?.epoch !== askedIn) return
-  turn.connect({ isChecked: true, relayEpoch: event.epoch })
+  turn.connect({ relayEpoch: event.epoch })
   const reason = reasonToJoin(turn, event)
+  const isLater = present !== undefined && event.epoch > present.epoch
+  // A message without an answer may be the last one that the relay has: it is asked again after the answer.
+  turn.connect({ isChecked: reason !== undefined || (!isLater && isAllAnswered(course)) })
   if (reason) await join(turn, event, reason)
-  else if (present && event.epoch > present.epoch && course.doubt?.why !== 'behind')
-    beBehind(turn, event.epoch, false)
+  else if (isLater && course.doubt?.why !== 'behind') beBehind(turn, event.epoch, false)
 }
 
 /** Why this device has to join again, if it has to. */
@@ -75,8 +77,7 @@ function reasonToJoin(turn: Turn, { epoch, sentSeq }: GroupEvent): RejoinReason 
   }
   if (epoch > present.epoch) return doubt?.isSure && doubt.epoch > present.epoch ? 'behind' : undefined
   turn.change({ doubt: undefined })
-  const isAllKnown = course.sent.every(({ isAccepted }) => isAccepted)
-  if (sentSeq === undefined || sentSeq <= course.ownSeq || !isAllKnown) return undefined
+  if (sentSeq === undefined || sentSeq <= course.ownSeq || !isAllAnswered(course)) return undefined
   turn.tell({ tell: 'store_behind' })
   turn.change({ doubt: { why: 'store_behind' } })
   return 'store_behind'
@@ -180,13 +181,14 @@ async function choose(turn: Turn, packages: readonly ClaimedKeyPackage[]): Promi
   return best?.package
 }
 
-/** The relay has the pending handshake: its epoch is the present one. */
-export function acceptPending(turn: Turn, { kind, leaves, group, reason }: Pending): void {
+/** The relay has the pending handshake, as `seq`: its epoch is the present one. */
+export function acceptPending(turn: Turn, { kind, leaves, group, reason }: Pending, seq: number): void {
   const { course } = turn
   const isJoin = kind !== 'commit'
   const isRejoin = kind === 'rejoin' || (isJoin && course.era > 0)
   enterEpoch(turn, { epoch: leaves + 1, group, by: 'own', isJoin, owesCommit: false })
   if (!isJoin) return
+  turn.change({ joinedAt: seq })
   if (!isRejoin) turn.tell({ tell: 'began' })
   else {
     const { own, peer } = course.rejoins

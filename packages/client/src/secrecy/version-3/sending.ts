@@ -145,11 +145,15 @@ async function encryptLetter(
   turn.keep.push({ keep: 'ciphertext', id, epoch: present.epoch, payload: message, isHidden })
 }
 
-/** The relay has the message. What it repeats need not be sent again any more. */
-export function acceptMessage(turn: Turn, id: string): void {
-  const { sent } = turn.course
+/** The relay has the message, as `seq`. What it repeats need not be sent again any more. */
+export function acceptMessage(turn: Turn, id: string, seq: number): void {
+  const { sent, era, joinedAt } = turn.course
   const accepted = sent.find((each) => each.id === id)
   if (!accepted) return
+  if (joinedAt !== undefined && accepted.era === era) {
+    if (seq < joinedAt) return knownBefore(turn, accepted)
+    turn.change({ joinedAt: undefined })
+  }
   turn.change({
     sent: sent.flatMap((each) => {
       if (each === accepted) return each.isHidden ? [] : [{ ...each, isAccepted: true, previous: undefined }]
@@ -161,6 +165,19 @@ export function acceptMessage(turn: Turn, id: string): void {
   // is unknown, so both count anew, and it is sent again.
   turn.tell({ tell: 'history_differs' })
   turn.doubt('forked')
+}
+
+/**
+ * The relay says that it had the message before this device joined: a state that was lost had sent it. So the
+ * peer gets nothing of the present one: its number is free, and it is sent again like others of before.
+ */
+function knownBefore(turn: Turn, known: Sent): void {
+  const { sent, era } = turn.course
+  const earlier: Sent = { ...known, era: era - 1, isAccepted: true, previous: undefined }
+  turn.change({
+    own: chainBefore(turn, known),
+    sent: sent.flatMap((each) => (each !== known ? [each] : each.isHidden ? [] : [earlier])),
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 // One step of a conversation: an event changes the state, and then whatever the new state allows is done.
-import { type Course, type Doubt, maySend, presentOf, withoutConnection } from './course.ts'
+import { type Course, type Doubt, isAllAnswered, maySend, presentOf, withoutConnection } from './course.ts'
 import { dropOld } from './epochs.ts'
 import type { Ask, CourseEvent, Handshake, Keep, Notice, Outcome } from './events.ts'
 import { acceptPending, beBehind, commit, onGroup, onKeyPackages } from './joining.ts'
@@ -99,8 +99,8 @@ function onSynced(turn: Turn, incarnation: string | undefined, isDoubtful: boole
 function onAccepted(turn: Turn, id: string, seq: number): void {
   const { pending, ownSeq, connection } = turn.course
   turn.change({ ownSeq: Math.max(ownSeq, seq) })
-  if (pending?.id !== id) return acceptMessage(turn, id)
-  acceptPending(turn, pending)
+  if (pending?.id !== id) return acceptMessage(turn, id, seq)
+  acceptPending(turn, pending, seq)
   // Frames that waited for this can be read now, or told as lost.
   if (connection.hasLeft) turn.look('sync')
 }
@@ -151,7 +151,7 @@ async function decide(turn: Turn): Promise<void> {
     return
   }
   if (!connection.isChecked) {
-    if (hasToSend(turn)) turn.look('group')
+    if (hasToSend(turn) && isAllAnswered(turn.course)) turn.look('group')
     return
   }
   if (owesCommit) return commit(turn, present)
