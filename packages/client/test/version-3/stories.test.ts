@@ -135,6 +135,23 @@ test('a thief with the phrase gets none of what was acknowledged, and both peopl
   expect(textsOf(a)).toContain('who is there?')
 })
 
+test('a second device that leaves before it has joined takes nothing from the first', async () => {
+  const pair = await talk()
+  const { a, b, relay } = pair
+  relay.cut('b')
+  await pair.pass(25 * 60 * MINUTE_MS, a)
+  await say(pair, a, 'after a commit')
+  const second = await pair.addDevice('b')
+  await second.connect()
+  const { line } = second
+  while (line && line.down.length > 0) await second.handle()
+  while (line && line.up.length > 0) relay.serve(line)
+  await b.connect()
+  await pair.settle(a, b)
+  expect(textsOf(b)).toEqual(['hello', 'after a commit'])
+  expect(toldTo(b)).toEqual(['began'])
+})
+
 test('a device that lost its state loses no message', async () => {
   const pair = await talk()
   const { a, b } = pair

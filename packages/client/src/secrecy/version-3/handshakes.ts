@@ -34,12 +34,13 @@ function passBy(turn: Turn, { epoch, seq }: FrameEvent): void {
   turn.change({ doubt: { why: 'forked' } })
 }
 
-/** A handshake that cannot be followed, because an earlier one is missing here. */
-function skip(turn: Turn, { epoch, seq }: FrameEvent): void {
-  // Another device of this account may be the one that it is for.
-  if (turn.course.stop) return turn.leave()
-  turn.noteControl(seq)
-  beBehind(turn, epoch + 1, true)
+/**
+ * A handshake that cannot be followed: an earlier one is missing here, or the state. Another device of this
+ * account may be the one that it is for. So it is not confirmed before this device has joined.
+ */
+function skip(turn: Turn, { epoch }: FrameEvent): void {
+  turn.leave()
+  if (!turn.course.stop) beBehind(turn, epoch + 1, true)
 }
 
 /** A handshake that somebody else made, or that breaks a rule. The relay's epoch may be later now. */
