@@ -35,7 +35,8 @@ export interface Forward {
  * What holds up a conversation until the user decides.
  *
  * - `displaced`: another device of this account has taken it over.
- * - `own_rejoins`: this device had to join again too often in a day.
+ * - `own_rejoins`: this device had to join again too often in a day, or the relay has no group that it can
+ *   join: whether another device of this account has the conversation is unknown then.
  * - `peer_rejoins`: the contact has joined again too often in a day.
  */
 export type SecrecyStop = 'displaced' | 'own_rejoins' | 'peer_rejoins'

@@ -91,6 +91,7 @@ export type Lie =
   | 'foreign_key_package'
   | 'fork'
   | 'false_stale'
+  | 'no_group_info'
 
 export class SimulatedRelay {
   incarnation = 'first'
@@ -243,7 +244,8 @@ export class SimulatedRelay {
 
   #onGroup(line: Line): void {
     const { epoch, groupInfo, sentSeq } = this.#stored
-    let given = groupInfo
+    // It goes on until the lie is taken back.
+    let given = this.lies.has('no_group_info') ? undefined : groupInfo
     if (given && this.lies.delete('false_group_info')) given = corrupted(given)
     if (given && this.#earlierGroupInfos.length > 0 && this.lies.delete('stale_group_info'))
       given = this.#earlierGroupInfos.at(-1)

@@ -289,6 +289,42 @@ test('a false GroupInfo is told and not joined', async () => {
   expect(textsOf(a)).toContain('after all')
 })
 
+/** B's second device has taken the conversation over, and B's first one does not know it yet. */
+async function takenOver(): Promise<Pair> {
+  const pair = await talk()
+  const second = await pair.addDevice('b')
+  await second.connect()
+  second.write('s', 'from the second')
+  await pair.settle(pair.a, second)
+  expect(textsOf(pair.a)).toContain('from the second')
+  return pair
+}
+
+test('a false GroupInfo lets no device take back what another one of the account has', async () => {
+  const pair = await takenOver()
+  const { a, b, relay } = pair
+  relay.lies.add('false_group_info')
+  await b.connect()
+  await say(pair, b, 'from the first')
+  expect(toldTo(b)).toEqual(['began', 'false_group_info', 'displaced'])
+  expect(textsOf(a)).not.toContain('from the first')
+})
+
+test('a device that cannot see whose group it is asks the user, and only then begins another one', async () => {
+  const pair = await takenOver()
+  const { a, b, relay } = pair
+  relay.lies.add('no_group_info')
+  await b.connect()
+  await say(pair, b, 'from the first')
+  expect(toldTo(b)).toEqual(['began', 'false_group_info', 'asks'])
+  expect(b.course.stop).toBe('own_rejoins')
+  expect(textsOf(a)).not.toContain('from the first')
+  await b.give({ type: 'use_this_device' })
+  await pair.settle(a, b)
+  expect(textsOf(a)).toContain('from the first')
+  expect(toldTo(a)).toEqual(['began', 'rejoined', 'rejoined'])
+})
+
 test('what the relay drops or alters is told once', async () => {
   const pair = await talk()
   const { a, b, relay } = pair

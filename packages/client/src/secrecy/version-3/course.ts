@@ -89,6 +89,8 @@ export interface Connection {
   readonly askedIn: number | undefined
   /** The relay's epoch, as its last answer said. */
   readonly relayEpoch: number | undefined
+  /** Whether the relay has given no group that can be joined. */
+  readonly sawFalseGroup: boolean
   readonly looks: number
   readonly looksSince: number
   /** The handshake that was sent on this connection. */
@@ -146,6 +148,7 @@ const NO_CONNECTION: Connection = {
   asked: undefined,
   askedIn: undefined,
   relayEpoch: undefined,
+  sawFalseGroup: false,
   looks: 0,
   looksSince: 0,
   sentHandshake: undefined,

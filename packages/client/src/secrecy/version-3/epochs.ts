@@ -36,7 +36,7 @@ export function enterEpoch(turn: Turn, { epoch, group, by, isJoin, owesCommit }:
     sent: course.sent.filter((each) => !(each.isHidden && each.isAccepted)),
   })
   forgetEras(turn)
-  turn.connect({ looks: 0, askedAgain: isJoin ? [] : course.connection.askedAgain })
+  turn.connect({ looks: 0, sawFalseGroup: false, askedAgain: isJoin ? [] : course.connection.askedAgain })
 }
 
 /** Drops the groups before this epoch: the peer has left them. */

@@ -156,15 +156,15 @@ export type RejoinReason =
  *   device.
  * - `displaced`: another device of this account has taken the conversation over. `use_this_device` takes it
  *   back.
- * - `asks`: a side rejoined so often that only the user's word lets it go on: `use_this_device` or
- *   `allow_rejoins`.
+ * - `asks`: only the user's word lets it go on, `use_this_device` or `allow_rejoins`: a side rejoined so
+ *   often, or this device cannot see whose group it would replace (`false_group_info`).
  * - `missing`: so many messages of the peer did not arrive. `out_of_order`: one came late, and is shown.
  * - `history_differs`: the two sides do not have the same earlier messages: the relay showed them different
  *   ones.
  * - `unreadable`: a message could not be opened.
  * - `forked`: the relay accepted two handshakes that leave the same epoch.
  * - `false_handshake`, `false_group_info`, `foreign_key_package`: somebody without the contact's keys made
- *   these, or they break a rule. They are not used.
+ *   these, or they break a rule, or the relay has none where there must be one. They are not used.
  * - `no_key_packages`: the contact has none, so the conversation cannot begin yet.
  * - `relay_restored`: the relay was restored from a backup. `relay_went_back`: its epoch is lower than it
  *   was, and it did not say why.

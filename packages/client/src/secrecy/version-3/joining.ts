@@ -101,24 +101,30 @@ async function join(turn: Turn, event: GroupEvent, reason: RejoinReason): Promis
     return
   }
   const sealed = event.groupInfo
-  if (sealed === undefined) {
-    turn.look('key_packages')
-    return
-  }
-  const groupInfo = await openGroupInfo(sides, event.epoch, sealed)
+  const groupInfo = sealed && (await openGroupInfo(sides, event.epoch, sealed))
   const made = groupInfo && (await tryToRejoin(sides, groupInfo))
-  if (!made) {
-    // Nobody can join by this one. A new group can take its place, in the same order of handshakes.
-    turn.tell({ tell: 'false_group_info' })
-    turn.look('key_packages')
-    return
-  }
+  if (!made) return beginInstead(turn, event.epoch, isByWord)
   if (!isByWord && course.era > 0 && made.replaced !== sides.device) {
     turn.change({ stop: 'displaced' })
     turn.tell({ tell: 'displaced' })
     return
   }
   await makePending(turn, 'rejoin', event.epoch, made, reason)
+}
+
+/**
+ * Nobody can join the group of this epoch, if there is one. A new group can take its place, in the same order
+ * of handshakes. But it would take the conversation from whichever device of this account is in the present
+ * one. So a device that was in a group does not begin by itself while it cannot see that.
+ */
+function beginInstead(turn: Turn, epoch: number, isByWord: boolean): void {
+  const { course } = turn
+  const { sawFalseGroup } = course.connection
+  if (epoch > 0 && !sawFalseGroup) turn.tell({ tell: 'false_group_info' })
+  if (epoch === 0 || course.era === 0 || isByWord) return turn.look('key_packages')
+  if (sawFalseGroup) return stopAt(turn, 'own_rejoins')
+  turn.connect({ sawFalseGroup: true })
+  turn.look('group')
 }
 
 /** @returns undefined if the group breaks a rule */
