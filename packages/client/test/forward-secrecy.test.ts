@@ -170,6 +170,25 @@ test('a device recovered by its phrase rejoins, and what nobody had read comes a
   expect(bob.heard.secrecy.map(({ notice }) => notice)).toContainEqual({ tell: 'rejoined', by: 'peer' })
 })
 
+test('what an earlier run wrote for version 1, and certainly never sent, goes under version 3 to a contact who has it', async () => {
+  const [alice, bob] = await friends()
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  await alice.client.close()
+  // Without a connection nothing says that the conversation has version 3, and nothing leaves.
+  const store = new MemoryStore()
+  const recovered = await world.open('alice', { forwardSecrecy: forwardSecrecy(), store })
+  await recovered.client.recover({ mnemonic })
+  await recovered.client.syncFriends()
+  const written = []
+  for (const text of ['first', 'second']) written.push(await recovered.client.send(bob.alias, text))
+  expect(written.map(({ version }) => version)).toEqual([undefined, undefined])
+  await recovered.client.close()
+  store.reopen()
+  const again = await world.open('alice', { forwardSecrecy: forwardSecrecy(), store })
+  await again.connect()
+  for (const { text, id } of written) expect(await bob.receives(text)).toMatchObject({ id, version: 3 })
+})
+
 test('a message is retracted by an encrypted deletion, and not by the relay alone', async () => {
   const [alice, bob] = await friends()
   const sent = await alice.client.send(bob.alias, 'not for long')
@@ -259,4 +278,10 @@ test('a client without forward secrecy still talks with one that has it', async 
     await bob.client.send(alice.alias, `to the new one ${at}`)
     expect((await alice.receives(`to the new one ${at}`)).version).toBeUndefined()
   }
+  // What was written without a connection, too.
+  alice.client.disconnect()
+  for (const at of [1, 2]) await alice.client.send(bob.alias, `offline ${at}`)
+  await alice.connect()
+  await bob.receives('offline 2')
+  expect(bob.heard.message.slice(-2).map(({ text }) => text)).toEqual(['offline 1', 'offline 2'])
 })

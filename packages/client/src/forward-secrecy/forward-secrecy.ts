@@ -291,10 +291,18 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     return { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
   }
 
-  /** Messages that were never sent go under version 3 instead. */
+  /** Messages that were never sent go under version 3 instead, or may leave if the contact has none. */
   async #moveUp(conversationId: ConversationId): Promise<void> {
-    const { outbox, store, journal } = this.#context
-    for (const { payload: _, ...before } of outbox.neverSent(conversationId)) {
+    const { outbox, store, journal, sessions } = this.#context
+    const neverSent = outbox.neverSent(conversationId)
+    if (!sessions.find(conversationId)?.speaks) {
+      const leaving = neverSent.filter(({ unsent }) => unsent).map(({ unsent: _, ...intent }) => intent)
+      if (leaving.length === 0) return
+      await journal.write(leaving.map((intent): StoreChange => ({ change: 'outbox_added', intent })))
+      for (const intent of leaving) outbox.replace(intent)
+      return
+    }
+    for (const { payload: _, unsent: _unsent, ...before } of neverSent) {
       const message = await store.findMessage(conversationId, true, before.internalId)
       if (!message) continue
       const { nonce: _nonce, ...rest } = message
@@ -316,13 +324,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
 
   async #sealAll(conversationId: ConversationId): Promise<void> {
     await this.#moveUp(conversationId)
-    const course = this.#courseOf(conversationId)
     for (;;) {
       const intent = this.#context.outbox.firstUnsealed(conversationId)
       if (!intent || this.#isStopped) return
       const event = await this.#sendEventOf(intent)
       const { internalId: id } = intent
-      const made = await course.give(event ?? { type: 'failed', id })
+      const made = await this.#courseOf(conversationId).give(event ?? { type: 'failed', id })
       if (made === 'no_keys' || (event && made.outcome === 'later')) return
       // Nothing is left of it to send: it was retracted or removed.
       if (!event) await this.#context.outbox.drop(id)

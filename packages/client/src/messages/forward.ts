@@ -19,7 +19,7 @@ export interface Forward {
   onAnnounced(conversationId: ConversationId): void
   /** Handles a message or handshake of version 3. */
   receive(frame: Extract<RelayFrame, { readonly type: 'msg' }>): Promise<void>
-  /** Encrypts what waits in a conversation, as soon as that is possible. */
+  /** Encrypts what waits in a conversation as soon as that is possible, and takes the marks `unsent` away. */
   seal(conversationId: ConversationId): void
   /** Writes that the relay has a message, together with `changes`, and then calls `after`. */
   accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void

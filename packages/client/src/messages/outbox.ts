@@ -105,7 +105,8 @@ export class Outbox {
   }
 
   async load(): Promise<void> {
-    for (const intent of await this.#context.store.listOutbox()) this.#queue.add(intent, false)
+    for (const intent of await this.#context.store.listOutbox())
+      this.#queue.add(intent, intent.unsent === true)
   }
 
   /**
@@ -126,7 +127,7 @@ export class Outbox {
   }
 
   async #begin(contact: string, content: string | OutgoingContent, options: SendOptions): Promise<BegunPost> {
-    const { sessions, platform, journal, store } = this.#context
+    const { sessions, platform, journal, store, forward } = this.#context
     const session = sessions.get(contact)
     const id = options.id ?? randomUuid(platform.random)
     if (options.id !== undefined) {
@@ -138,7 +139,7 @@ export class Outbox {
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const isForward = this.#isForward(session)
-    const { plaintext, fields } = outgoing(content, options.replyToId, this.#context.forward?.announces)
+    const { plaintext, fields } = outgoing(content, options.replyToId, forward?.announces)
     const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
     if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
@@ -152,6 +153,7 @@ export class Outbox {
       text: fields.text,
       addedAt: platform.clock.now(),
       ...(payload === undefined ? { version: 3 } : { payload }),
+      ...(payload && forward && !this.#isOpen ? { unsent: true } : {}),
       ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
     }
     const message: StoredMessage = {
@@ -434,8 +436,8 @@ export class Outbox {
     const { payload, version = MESSAGE_CRYPTO_VERSION, epoch } = intent
     const { forward } = this.#context
     if (forward && version !== 3 && !forward.knows(session)) return 'waits'
-    const movesUp = forward !== undefined && version !== 3 && session.speaks === 3 && isNew && !wasSent
-    if (payload === undefined || movesUp) {
+    const mayMoveUp = forward && version !== 3 && isNew && !wasSent
+    if (payload === undefined || (mayMoveUp && (session.speaks === 3 || intent.unsent))) {
       forward?.seal(conversationId)
       return 'waits'
     }

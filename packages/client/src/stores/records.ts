@@ -132,6 +132,11 @@ export const OutboxIntent = v.object({
   payload: v.exactOptional(Payload),
   /** It goes under version 3. */
   version: v.exactOptional(v.literal(3)),
+  /**
+   * It was written without a connection and never sent: this is taken away before it is. So a later run may
+   * still send it under another version. Only of clients with forward secrecy.
+   */
+  unsent: v.exactOptional(v.literal(true)),
   /** The relay's epoch in which the payload was encrypted. */
   epoch: v.exactOptional(Epoch),
   /** The id of the earlier message that it repeats, because the contact lost its keys before it was read. */
