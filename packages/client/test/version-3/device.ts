@@ -154,7 +154,8 @@ export class Device {
     return (
       line !== undefined &&
       this.#isSynced &&
-      line.up.length + line.down.length + this.store.sealed.length + this.store.waiting.length === 0
+      !line.isBusy &&
+      this.store.sealed.length + this.store.waiting.length === 0
     )
   }
 

@@ -47,8 +47,8 @@ export async function openPair([first, second]: readonly [Account, Account]): Pr
         await device.pump()
         const { line } = device
         if (!line) continue
-        if (line.up.length + line.down.length > 0) isQuiet = false
-        while (line.up.length > 0) relay.serve(line)
+        if (line.isBusy) isQuiet = false
+        while (line.up.length + line.mail.length > 0) relay.serve(line)
         await device.handle()
       }
       if (isQuiet) return

@@ -16,7 +16,7 @@ const CALM: Readonly<Partial<Record<Action['act'], number>>> = {
   cut: 3,
   crash: 4,
   tick: 4,
-  jump: 1,
+  jump: 3,
 }
 const LOSSES: Readonly<Partial<Record<Action['act'], number>>> = {
   wipe: 2,

@@ -66,16 +66,26 @@ interface Stored {
   readonly packages: Readonly<Record<AccountName, readonly HeldPackage[]>>
 }
 
-/** One connection. Both directions keep their order; a cut loses what is under way. */
+/**
+ * One connection. Answers keep their order, and so does mail; mail may come after later answers. A cut loses
+ * what is under way.
+ */
 export class Line {
   readonly account: AccountName
   readonly up: Upward[] = []
   readonly down: Downward[] = []
+  /** Messages that the relay has for this connection and has not sent yet. */
+  readonly mail: Downward[] = []
   isOpen = true
   hasSynced = false
 
   constructor(account: AccountName) {
     this.account = account
+  }
+
+  /** Whether something is under way. */
+  get isBusy(): boolean {
+    return this.up.length + this.mail.length + this.down.length > 0
   }
 }
 
@@ -111,6 +121,8 @@ export class SimulatedRelay {
   foreignPackage: HeldPackage | undefined
   /** The ids that it accepted as messages. */
   readonly accepted = new Set<string>()
+  /** Their bytes. */
+  readonly acceptedPayloads = new Set<Uint8Array>()
 
   get epoch(): number {
     return this.#stored.epoch
@@ -129,6 +141,7 @@ export class SimulatedRelay {
     if (!line) return
     line.isOpen = false
     line.up.length = 0
+    line.mail.length = 0
     line.down.length = 0
     this.#lines.delete(account)
   }
@@ -153,10 +166,14 @@ export class SimulatedRelay {
     this.incarnation = `restored ${this.#restores}`
   }
 
-  /** Carries out the next frame of a connection. */
+  /** Carries out the next frame of a connection, or else sends its mail. */
   serve(line: Line): void {
+    if (!line.isOpen) return
     const frame = line.up.shift()
-    if (!frame || !line.isOpen) return
+    if (!frame) {
+      line.down.push(...line.mail.splice(0))
+      return
+    }
     const { account } = line
     switch (frame.type) {
       case 'msg':
@@ -167,9 +184,11 @@ export class SimulatedRelay {
         return
       }
       case 'sync': {
-        const waiting = line.hasSynced ? this.#stored.mailboxes[account] : []
+        const mail = line.mail.splice(0)
+        const waiting = this.#stored.mailboxes[account].map((each) => ({ type: 'msg', ...each }) as const)
+        const sent = line.hasSynced ? waiting : mail
         line.hasSynced = true
-        for (const each of waiting) line.down.push({ type: 'msg', ...each })
+        line.down.push(...sent)
         line.down.push({ type: 'sync_end', incarnation: this.incarnation })
         return
       }
@@ -211,6 +230,7 @@ export class SimulatedRelay {
       ...(frame.groupInfo && !isFork ? { epoch: frame.epoch + 1, groupInfo: frame.groupInfo } : {}),
     })
     this.accepted.add(frame.id)
+    this.acceptedPayloads.add(frame.payload)
     line.down.push({ type: 'ack', id: frame.id, seq })
     const { id, epoch, payload } = frame
     this.#deliver(other(account), { id, seq, epoch, isHandshake, payload })
@@ -239,7 +259,7 @@ export class SimulatedRelay {
       seq: Math.max(this.#stored.seq, given.seq + (isTwice ? 1 : 0)),
     })
     const line = this.#lines.get(to)
-    for (const each of mailbox.slice(isTwice ? -2 : -1)) line?.down.push({ type: 'msg', ...each })
+    for (const each of mailbox.slice(isTwice ? -2 : -1)) line?.mail.push({ type: 'msg', ...each })
   }
 
   #onGroup(line: Line): void {

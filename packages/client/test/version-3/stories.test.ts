@@ -59,6 +59,27 @@ test('two who begin at the same moment end in one group', async () => {
   expect(a.course.groups.at(-1)?.epoch).toBe(b.course.groups.at(-1)?.epoch ?? -1)
 })
 
+test('who is invited while it wants to begin waits for the Welcome, which may come after the relay’s record', async () => {
+  const pair = await openPair(accounts)
+  const { a, b, relay } = pair
+  for (const device of [a, b]) await device.connect()
+  for (const device of [a, b]) if (device.line) relay.serve(device.line)
+  await b.handle()
+  a.write('one', 'from a')
+  await pair.settle(a)
+  b.write('two', 'from b')
+  await b.pump()
+  // The answers come first, and the mail after them.
+  while (b.line && b.line.up.length > 0) relay.serve(b.line)
+  await b.handle()
+  await pair.settle(a, b)
+  expect([...toldTo(a), ...toldTo(b)]).toEqual(['began', 'began'])
+  expect([textsOf(a), textsOf(b).toSorted()]).toEqual([
+    ['from a', 'from b'],
+    ['from a', 'from b'],
+  ])
+})
+
 test('after a crash between the write and the sending the same bytes are sent, and shown once', async () => {
   const pair = await talk()
   const { a, b } = pair
@@ -279,6 +300,8 @@ test('nothing begins with a foreign key package, and the user is told', async ()
 test('a false GroupInfo is told and not joined', async () => {
   const pair = await talk()
   const { a, b, relay } = pair
+  relay.cut('b')
+  await say(pair, a, 'waits')
   relay.lies.add('false_group_info')
   const { store } = await pair.addDevice('b')
   b.restart(store)

@@ -41,6 +41,7 @@ export class Watch {
   /** Every kind of notice. */
   readonly told = new Map<string, number>()
   readonly #epochs = new Map<string, EpochOfSide>()
+  readonly #forgotten = new Set<Uint8Array>()
   readonly #names = new WeakMap<Group, string>()
   #opened = 0
 
@@ -54,6 +55,13 @@ export class Watch {
       if (notice.tell === 'unreadable') this.unreadable[device.account].add(notice.id)
       if (notice.tell === 'missing') this.missing[device.account] += notice.count
     }
+    for (const keep of result.keep) {
+      const isTold = result.notices.some(
+        (notice) => notice.tell === 'unreadable' && 'id' in keep && notice.id === keep.id,
+      )
+      if (keep.keep === 'unreadable' && !isTold)
+        this.broken.push(`${keep.id} is unreadable, and nobody is told`)
+    }
     await this.#name(before, result.course)
     for (const { group } of result.course.groups) this.#witness(device.account, group)
     const present = result.course.groups.at(-1)
@@ -66,6 +74,11 @@ export class Watch {
 
   onShown(device: Watched, root: string, body: string): void {
     this.shown[device.account].set(root, body)
+  }
+
+  /** These bytes went with their device's state, and the relay never had them. */
+  forget(payload: Uint8Array): void {
+    this.#forgotten.add(payload)
   }
 
   /** The keys of a shown message must be gone from what is stored. */
@@ -107,6 +120,7 @@ export class Watch {
       let group = witness
       for (const { id, payload } of messages) {
         if (!group) break
+        if (this.#forgotten.has(payload)) continue
         const opened = await openOnce(group, payload)
         if (opened) group = opened
         else this.broken.push(`the key of message ${id} was used before`)

@@ -56,7 +56,7 @@ export async function onGroup(turn: Turn, event: GroupEvent): Promise<void> {
   if (course.pending || course.stop || present?.epoch !== askedIn) return
   turn.connect({ relayEpoch: event.epoch })
   const reason = reasonToJoin(turn, event)
-  const isLater = present !== undefined && event.epoch > present.epoch
+  const isLater = event.epoch > (present?.epoch ?? 0)
   // A message without an answer may be the last one that the relay has: it is asked again after the answer.
   turn.connect({ isChecked: reason !== undefined || (!isLater && isAllAnswered(course)) })
   if (reason) await join(turn, event, reason)
@@ -68,7 +68,8 @@ function reasonToJoin(turn: Turn, { epoch, sentSeq }: GroupEvent): RejoinReason 
   const { course } = turn
   const { doubt } = course
   const present = presentOf(course)
-  if (!present) return 'no_state'
+  // The Welcome may still be on its way.
+  if (!present) return epoch > 0 && !doubt ? undefined : 'no_state'
   if (doubt && doubt.why !== 'behind') return doubt.why
   if (epoch < present.epoch) {
     turn.tell({ tell: 'relay_went_back' })
