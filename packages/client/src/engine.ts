@@ -11,6 +11,7 @@ import { type ActiveIdentity, accountKeyMismatch, forgetKeys } from './account/a
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
+import type { CallSecrecy } from './forward-secrecy/call-secrecy.ts'
 import type { ForwardSecrecy } from './forward-secrecy/forward-secrecy.ts'
 import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
 import { type Forward, Messages, type SecrecyStop } from './messages/messages.ts'
@@ -325,6 +326,11 @@ export class Engine {
       stale: (intent, epoch) => run((part) => part.stale(intent, epoch)),
       onAnswer: (frame) => this.#openForward?.onAnswer(frame) ?? false,
     }
+  }
+
+  /** Version 3 as calls use it; undefined if the application has no forward secrecy. */
+  get forward(): Promise<{ readonly calls: CallSecrecy }> | undefined {
+    return this.#late && this.#loadForward()
   }
 
   /** What holds up a conversation's forward secrecy until the user decides. */

@@ -101,16 +101,21 @@ export class TestPeer implements CallPeer {
 }
 
 /**
- * The waits of a call, in milliseconds: for an answer, for media, between two restarts, and from the
- * announcement of an epoch to its start. The test ends each wait. A slow machine cannot end one too early.
+ * The waits of a call, in milliseconds: for an answer, for media, between two restarts, from the
+ * announcement of an epoch to its start, for a group, and until the keys of an epoch that was left are
+ * erased. The test ends each wait. A slow machine cannot end one too early.
  */
-const WAITS_MS = [45_000, 30_000, 2000, 1000]
+const WAITS_MS = [45_000, 30_000, 2000, 1000, 20_000, 120_000]
 
 /** Options of a caller. */
 export interface CallerOptions extends CallsOptions {
   /** The caller's clock, in milliseconds. The default is the time of day. */
   readonly now?: () => number
   readonly secrets?: Vault
+  /** Further options of the client. */
+  readonly client?: Partial<Pick<ClientOptions, 'forwardSecrecy' | 'store' | 'fetch'>>
+  /** Decides about each frame that arrives: it may hold a frame back and pass it later. */
+  readonly receive?: (text: string, pass: () => void) => void
 }
 
 /** A pending wait of a call. */
@@ -173,21 +178,37 @@ export class Caller {
     this.calls.onRefused((refused) => this.refused.push(refused))
   }
 
-  static async join(
-    world: Pick<PeopleWorld, 'join'>,
-    name: string,
-    { now = briefPauses.clock.now, secrets, ...options }: CallerOptions = {},
+  static join(world: Pick<PeopleWorld, 'join'>, name: string, options: CallerOptions = {}): Promise<Caller> {
+    return Caller.of((clientOptions) => world.join(name, clientOptions), options)
+  }
+
+  /** A caller whose client is opened by `open`. */
+  static async of(
+    open: (options: Partial<ClientOptions>) => Promise<Person>,
+    { now = briefPauses.clock.now, secrets, client = {}, receive, ...options }: CallerOptions = {},
   ): Promise<Caller> {
     const wire: string[] = []
     const line: Line = { isDead: false, lost: [] }
     const sockets: WebSocket[] = []
     const waits = new Set<Wait>()
     const clientOptions: Partial<ClientOptions> = {
+      ...client,
       ...(secrets && { secrets }),
       WebSocket: class extends WebSocket {
         constructor(url: string) {
           super(url)
           sockets.push(this)
+          const passed = new WeakSet<Event>()
+          // The first listener: those of the client hear only what passes.
+          this.addEventListener('message', (event) => {
+            if (!receive || passed.has(event)) return
+            event.stopImmediatePropagation()
+            receive(String(event.data), () => {
+              const again = new MessageEvent('message', { data: event.data })
+              passed.add(again)
+              this.dispatchEvent(again)
+            })
+          })
         }
 
         override send(text: string): void {
@@ -209,7 +230,7 @@ export class Caller {
         },
       },
     }
-    return new Caller(await world.join(name, clientOptions), wire, line, sockets, waits, options)
+    return new Caller(await open(clientOptions), wire, line, sockets, waits, options)
   }
 
   get alias(): string {
@@ -229,8 +250,13 @@ export class Caller {
   }
 
   /** The call frames that this client has sent. */
-  get signals(): { type: string; call_id: string; payload: string }[] {
+  get signals(): SentSignal[] {
     return signalsIn(this.wire)
+  }
+
+  /** The call frames that the network has dropped. */
+  get lostSignals(): SentSignal[] {
+    return signalsIn(this.line.lost)
   }
 
   /** Waits until this client has sent this many call frames. */
@@ -240,10 +266,7 @@ export class Caller {
 
   /** Waits until the network has dropped this many call frames. */
   async hasLost(count: number): Promise<void> {
-    await until(
-      `${this.person.name} has lost ${count} call frames`,
-      () => signalsIn(this.line.lost).length >= count,
-    )
+    await until(`${this.person.name} has lost ${count} call frames`, () => this.lostSignals.length >= count)
   }
 
   /** Whether a wait of this length is pending. */
@@ -323,7 +346,16 @@ export class Caller {
   }
 }
 
-function signalsIn(frames: readonly string[]): { type: string; call_id: string; payload: string }[] {
+/** A call frame that was sent. */
+export interface SentSignal {
+  readonly type: string
+  readonly call_id: string
+  readonly from: string
+  readonly crypto_v: number
+  readonly payload: string
+}
+
+function signalsIn(frames: readonly string[]): SentSignal[] {
   return frames.filter((text) => text.includes('"call_')).map((text) => JSON.parse(text))
 }
 

@@ -136,6 +136,11 @@ export class ByteReader {
     return this.fixed(this.number())
   }
 
+  /** A copy of all that is left. */
+  rest(): Bytes {
+    return this.fixed(this.#bytes.length - this.#at)
+  }
+
   text(): string {
     try {
       return decodeUtf8(this.bytes())

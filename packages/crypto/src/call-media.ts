@@ -23,7 +23,10 @@ const MAX_COUNTER = 2n ** 64n - 1n
 
 /** What `deriveCallMediaKey` needs. */
 export interface CallMediaKeyInput {
-  /** 32 bytes: the session key of the two friends' conversation. */
+  /**
+   * 32 bytes: the session key of the two friends' conversation or, in a call under version 3, what
+   * `deriveMediaSecret` gives for the sender.
+   */
   readonly sessionKey: Uint8Array
   readonly callId: string
   /** The alias of the sender who uses this key. */

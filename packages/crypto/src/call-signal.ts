@@ -3,7 +3,17 @@ import { checkKey, checkText, type RandomBytes, takeRandomBytes } from './bytes.
 import { CryptoError } from './crypto-error.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { decryptMessage, encryptMessage } from './message-envelope.ts'
+import {
+  type CallSignalFields,
+  type CallSignalType,
+  isCallSignalType,
+  ownFields,
+  parseFields,
+  plainJson,
+} from './signal-fields.ts'
 import { sign, verifySignature } from './signature.ts'
+
+export type { CallSignalFields, CallSignalType } from './signal-fields.ts'
 
 /** The `crypto_v` of the scheme in this file. */
 export const CALL_SIGNAL_CRYPTO_VERSION = 2
@@ -18,12 +28,6 @@ export const CALL_SIGNAL_MAX_AGE_MS = 60_000
 export const CALL_NONCE_MEMORY_MS = 300_000
 
 const NONCE_BYTES = 16
-const MAX_DEPTH = 32
-const TYPES = ['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'] as const
-const RESERVED = new Set(['type', 'call_id', 'from', '_ts', '_nonce', '_sig'])
-
-/** The frames of a call. */
-export type CallSignalType = (typeof TYPES)[number]
 
 /** A signal as the relay sees it. */
 export interface CallSignalFrame {
@@ -34,9 +38,6 @@ export interface CallSignalFrame {
   readonly crypto_v: 2
   readonly payload: string
 }
-
-/** The signed inner object without `_sig`. */
-export type CallSignalFields = Readonly<Record<string, unknown>>
 
 /** What `sealCallSignal` needs. */
 export interface SealCallSignalInput {
@@ -89,7 +90,7 @@ export interface CallSignal {
   readonly from: string
   /** When the sender made the signal, by the sender's clock; milliseconds since 1970. */
   readonly sentAtMs: number
-  /** 32 hex digits. Remember it, so that a repeated signal is refused. */
+  /** Hex digits: 32, or 24 under version 3. Remember it, so that a repeated signal is refused. */
   readonly nonce: string
   /** The signal's own fields, such as `sdp`. Their names and types are not checked. */
   readonly fields: CallSignalFields
@@ -207,7 +208,7 @@ export async function openCallSignal(input: OpenCallSignalInput): Promise<Opened
     throw error
   }
 
-  const inner = parseInner(plaintext)
+  const inner = parseFields(plaintext)
   if (inner === undefined) return refuse('MALFORMED')
   if (!(await verifyCallSignal(signingPublicKey, inner))) return refuse('BAD_SIGNATURE')
   const signal = readSignal(inner)
@@ -257,48 +258,7 @@ function readSignal(inner: CallSignalFields): CallSignal | undefined {
   if (!isCallSignalType(type) || typeof callId !== 'string' || typeof from !== 'string') return undefined
   if (typeof sentAtMs !== 'number' || typeof nonce !== 'string' || !/^[0-9a-f]{32}$/i.test(nonce))
     return undefined
-  const fields = Object.fromEntries(Object.entries(inner).filter(([key]) => !RESERVED.has(key)))
-  return { type, callId, from, sentAtMs, nonce, fields }
-}
-
-/**
- * The fields as the receiver will parse them, without values that JSON omits. So both sides sign and check
- * the same keys.
- */
-function plainJson(fields: CallSignalFields): CallSignalFields {
-  let plain: CallSignalFields | undefined
-  try {
-    plain = parseInner(JSON.stringify(fields))
-  } catch {
-    // A cycle or a bigint: the error below says so, without the engine's message.
-  }
-  if (plain === undefined || Object.keys(plain).some((key) => RESERVED.has(key))) {
-    throw new CryptoError('INVALID_ARGUMENT', 'fields must be JSON and use no reserved name')
-  }
-  return plain
-}
-
-function parseInner(text: string): CallSignalFields | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    // Serializing deep nesting takes quadratic time: a friend could freeze a phone with one 64 KiB signal.
-    return isObject(value) && isShallow(value, MAX_DEPTH) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is CallSignalFields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1))
-}
-
-function isCallSignalType(type: unknown): type is CallSignalType {
-  return TYPES.some((known) => known === type)
+  return { type, callId, from, sentAtMs, nonce, fields: ownFields(inner) }
 }
 
 function refuse(reason: CallSignalRefusal): OpenedCallSignal {

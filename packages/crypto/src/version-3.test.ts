@@ -4,10 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import vectors from '../../../vectors/secrecy.json'
 import { accountKeys, expectCode, fixedBytes, identity } from '../test/expectations.ts'
+import { deriveCallMediaKey } from './call-media.ts'
+import { SeenCallNonces } from './call-signal.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
+import type { CallSignalType } from './signal-fields.ts'
 import {
   decodeBinding,
   decodeSecretContent,
+  deriveMediaSecret,
   deriveOuterKey,
   encodeBinding,
   encodeSecretContent,
@@ -15,10 +19,12 @@ import {
   type OuterKind,
   openFileChunk,
   openOuter,
+  openSecretSignal,
   pad,
   readLeafCertificate,
   sealFileChunk,
   sealOuter,
+  sealSecretSignal,
   signLeafCertificate,
   unpad,
   verifyLeafCertificate,
@@ -104,6 +110,36 @@ describe('the vectors of version 3', () => {
       expect(await openFileChunk({ ...chunk, sealed: hexToBytes(sealed_hex) })).toEqual(plaintext)
     }
   })
+
+  test('the keys and signals of calls', async () => {
+    const { call_id: callId, epoch, call_epoch: callEpoch, time: nowMs, epoch_secret_hex } = vectors.calls
+    const of = { epochSecret: hexToBytes(epoch_secret_hex), conversationId }
+    for (const { sender, secret_hex, alias, mid, key_epoch, key_hex } of vectors.calls.media) {
+      const sessionKey = await deriveMediaSecret({ ...of, callId, epoch, sender: accountKeys(sender) })
+      expect(bytesToHex(sessionKey)).toBe(secret_hex)
+      const track = { callId, senderAlias: alias, mid, epoch: key_epoch }
+      expect(bytesToHex(await deriveCallMediaKey({ sessionKey, ...track }))).toBe(key_hex)
+    }
+    const open = (received: { type: string; from: string; sender: number; payload_hex: string }) => {
+      const { type, from, payload_hex } = received
+      const frame = { type, from, call_id: callId }
+      const sender = accountKeys(received.sender)
+      const seenNonces = new SeenCallNonces()
+      return openSecretSignal({ ...of, sender, frame, sealed: hexToBytes(payload_hex), nowMs, seenNonces })
+    }
+    for (const signal of vectors.calls.signals) {
+      const { from, nonce_hex, fields, payload_hex } = signal
+      const type = signal.type as CallSignalType
+      const randomBytes = fixedBytes(nonce_hex)
+      const place = { ...of, callId, epoch, sender: accountKeys(signal.sender) }
+      const sealed = await sealSecretSignal({ ...place, type, from, callEpoch, fields, nowMs, randomBytes })
+      expect(bytesToHex(sealed)).toBe(payload_hex)
+      const opened = { type, callId, from, sentAtMs: nowMs, nonce: nonce_hex, callEpoch, fields }
+      expect<unknown>(await open(signal)).toEqual({ ok: true, signal: opened })
+    }
+    for (const { reason, ...refused } of vectors.refused.signals)
+      expect<unknown>(await open(refused)).toEqual({ ok: false, reason })
+  })
 })
 
 describe('docs/cryptography.md', () => {
@@ -120,11 +156,12 @@ describe('docs/cryptography.md', () => {
     expect([...new Set(found(text, labels))]).toEqual([...new Set(found(sources, labels))])
   })
 
-  test('gives the number of every handshake, content and member', () => {
+  test('gives the number of every handshake, content, member and call signal', () => {
     for (const [heading, name] of [
       ['Kinds of handshakes', 'const KINDS = { welcome'],
       ['Kinds of content', 'const KINDS = {\n'],
       ['Members of content', 'const MEMBERS = {'],
+      ['Kinds of call signals', 'const SIGNALS = {'],
     ] as const) {
       const code = sources.slice(sources.indexOf(name)).split('}')[0] ?? ''
       const section = text.split(`**${heading}.**`)[1]?.split('\n\n')[0] ?? ''

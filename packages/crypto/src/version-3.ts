@@ -62,3 +62,16 @@ export {
   type SecretUnknown,
   type SecretVoice,
 } from './secret-kinds.ts'
+export {
+  CALL_EXPORTER_LABEL,
+  CALL_SECRET_BYTES,
+  type CallKeyPlace,
+  deriveMediaSecret,
+  epochOfSignal,
+  type OpenedSecretSignal,
+  type OpenSecretSignalInput,
+  openSecretSignal,
+  type SealSecretSignalInput,
+  type SecretSignal,
+  sealSecretSignal,
+} from './secret-signal.ts'

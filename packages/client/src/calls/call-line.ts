@@ -13,6 +13,7 @@ import {
   joinCalls,
   logCallOf,
   mediaKey,
+  mediaSecrets,
   reportCall,
   sendSignal,
   sidesOf,
@@ -75,7 +76,7 @@ export class CallLine {
   }
 
   /** See `CallPart.sidesOf`. */
-  sidesOf(contact: string): Promise<{ conversationId: string; ownAlias: AliasId }> {
+  sidesOf(contact: string): ReturnType<CallPart['sidesOf']> {
     return this.part.call(sidesOf, [contact])
   }
 
@@ -87,6 +88,11 @@ export class CallLine {
   /** See `CallPart.mediaKey`. */
   mediaKey(input: Parameters<CallPart['mediaKey']>[0]): Promise<Uint8Array> {
     return this.part.call(mediaKey, [input])
+  }
+
+  /** See `CallPart.mediaSecrets`. */
+  mediaSecrets(...args: Parameters<CallPart['mediaSecrets']>): ReturnType<CallPart['mediaSecrets']> {
+    return this.part.call(mediaSecrets, args)
   }
 
   /** See `CallPart.iceServers`. */

@@ -21,6 +21,7 @@ import {
   IceServers,
   isOver,
   keysChanged,
+  MediaSecrets,
   OutgoingSignal,
   relayRefused,
   signalArrived,
@@ -105,14 +106,16 @@ export class CallPart {
   }
 
   /** The two sides of a call to a contact. @throws ClientError as `Calls.call` */
-  sidesOf(contact: string): v.InferOutput<typeof CallSides> {
-    const { sessions, connection, identity } = this.#device.needEngine()
+  async sidesOf(contact: string): Promise<v.InferOutput<typeof CallSides>> {
+    const engine = this.#device.needEngine()
+    const { sessions, connection, identity } = engine
     const session = sessions.get(contact)
     if (!sessions.guard(session))
       throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
     if (connection.state !== 'connected')
       throw new ClientError('NETWORK', 'there is no connection to the relay')
-    return { conversationId: session.conversationId, ownAlias: identity.stored.aliasId }
+    const callEpoch = await (await engine.forward)?.calls.begin(session)
+    return { conversationId: session.conversationId, ownAlias: identity.stored.aliasId, callEpoch }
   }
 
   /** A tab joins: it gets the signals of calls that ring. Returns the call that a tab has. */
@@ -181,6 +184,18 @@ export class CallPart {
     return deriveCallMediaKey({ ...input, sessionKey: sessions.keyOf(sessions.get(conversationId)) })
   }
 
+  /** The secrets of a call's media under version 3. @throws ClientError `UNDECRYPTABLE` without keys */
+  async mediaSecrets(
+    conversationId: string,
+    callId: string,
+    epoch: number,
+  ): Promise<v.InferOutput<typeof MediaSecrets>> {
+    const { forward, sessions } = this.#device.needEngine()
+    const secrets = await (await forward)?.calls.mediaSecrets(sessions.get(conversationId), callId, epoch)
+    if (!secrets) throw new ClientError('UNDECRYPTABLE', 'this client has no forward secrecy')
+    return secrets
+  }
+
   /**
    * Fetches the servers of a call's media.
    * @throws ClientError `UNSUPPORTED` with `relayOnly` if the relay has no TURN server; errors of the request
@@ -226,9 +241,9 @@ export class CallPart {
     const held = this.#held
     if (!held) return
     const { tab, call } = held
-    const { id: callId, conversationId, ownAlias: from } = call
+    const { id: callId, conversationId, ownAlias: from, callEpoch } = call
     this.#release()
-    const signal = { conversationId, callId, from, fields: {} }
+    const signal = { conversationId, callId, from, fields: {}, callEpoch }
     if (callId !== this.#finished) this.#lastSignals.send({ type: 'call_hangup', ...signal })
     this.#ended = callId
     const ended: CarriedCall = { ...call, state: 'ended', end }
@@ -290,6 +305,12 @@ export const mediaKey = tabMethod(
   { takes: v.tuple([KeyInput]), answers: v.instance(Uint8Array) },
   (part: CallPart, input) => part.mediaKey(input),
 )
+/** See `CallPart.mediaSecrets`. */
+export const mediaSecrets = tabMethod(
+  'calls.media_secrets',
+  { takes: v.tuple([v.string(), v.string(), v.number()]), answers: MediaSecrets },
+  (part: CallPart, ...args) => part.mediaSecrets(...args),
+)
 /** See `CallPart.iceServers`. */
 export const iceServers = tabMethod(
   'calls.ice_servers',
@@ -308,6 +329,7 @@ export const callPart = new ModulePart<CallPart>({
     hangUpCall,
     sendSignal,
     mediaKey,
+    mediaSecrets,
     iceServers,
   ],
   open: (device, publish) => new CallPart(device, publish),

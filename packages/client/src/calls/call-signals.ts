@@ -20,6 +20,8 @@ export type ReceivedFrame = Extract<RelayFrame, { readonly type: CallFrameType }
 /** A received signal that passed every check. */
 export interface IncomingSignal extends CallSignal {
   readonly conversationId: string
+  /** See `CallParties`. */
+  readonly callEpoch?: number | undefined
 }
 
 /** Receives the signals. */
@@ -77,23 +79,24 @@ export class CallSignals {
       if (!sessions.guard(session))
         throw new ClientError('KEY_CHANGED', 'the keys of this contact have changed')
       const { clock, random } = this.#device.platform
-      const { crypto_v, payload } = await sealCallSignal({
-        type: signal.type,
-        to: session.theirAliasId,
-        from: signal.from,
-        callId: signal.callId,
-        fields: signal.fields,
-        sessionKey: sessions.keyOf(session),
-        signingPrivateKey: identity.keys.signing.privateKey,
-        nowMs: clock.now(),
-        randomBytes: random,
-      })
+      const { type, from, callId, fields, callEpoch } = signal
+      const to = session.theirAliasId
+      const { crypto_v, payload } =
+        callEpoch === undefined
+          ? await sealCallSignal({
+              ...{ type, to, from, callId, fields, sessionKey: sessions.keyOf(session) },
+              signingPrivateKey: identity.keys.signing.privateKey,
+              nowMs: clock.now(),
+              randomBytes: random,
+            })
+          : {
+              crypto_v: 3,
+              payload: await (await engine.forward)?.calls.seal(session, { ...signal, callEpoch }),
+            }
       // If the engine was stopped meanwhile and its keys were dropped, `connection.send` sends nothing.
       return connection.send({
-        type: signal.type,
-        to: session.theirAliasId,
-        call_id: check(CallId, signal.callId),
-        from: signal.from,
+        ...{ type, to, from },
+        call_id: check(CallId, callId),
         crypto_v: check(CryptoVersion, crypto_v),
         payload: check(Payload, payload),
       })
@@ -123,14 +126,15 @@ export class CallSignals {
     if (!session || signingKey === undefined) return this.#listener.onRefused(frame.from, 'UNKNOWN_CONTACT')
     if (!sessions.guard(session)) return this.#listener.onRefused(frame.from, 'KEY_CHANGED')
     const nowMs = this.#device.platform.clock.now()
-    const opened = await openCallSignal({
-      frame,
-      sessionKey: sessions.keyOf(session),
-      signingPublicKey: decodeBase64(signingKey),
-      nowMs,
-      seenNonces: this.#seen,
-    })
-    if (this.#device.engine !== engine) return
+    const seenNonces = this.#seen
+    const forward = await engine.forward
+    const opened =
+      (await forward?.calls.open(session, frame, seenNonces, () => this.receive(frame))) ??
+      (await openCallSignal({
+        ...{ frame, sessionKey: sessions.keyOf(session), nowMs, seenNonces },
+        signingPublicKey: decodeBase64(signingKey),
+      }))
+    if (this.#device.engine !== engine || opened === 'later') return
     if (!opened.ok) return this.#listener.onRefused(frame.from, opened.reason)
     // The relay reported other keys while the signal was being opened.
     if (!sessions.isCurrent(session)) return this.#listener.onRefused(frame.from, 'KEY_CHANGED')

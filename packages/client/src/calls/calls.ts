@@ -125,11 +125,11 @@ export class Calls {
   get current(): CallInfo | undefined {
     const own = this.#own
     if (this.#elsewhere) {
-      const { ownAlias: _, ...info } = this.#elsewhere
+      const { ownAlias: _, callEpoch: _epoch, ...info } = this.#elsewhere
       return { ...info, isElsewhere: true }
     }
     if (!own) return undefined
-    const { ownAlias: _, ...info } = own
+    const { ownAlias: _, callEpoch: _epoch, ...info } = own
     const theirStream = this.#course.call?.theirStream
     return { ...info, ...(theirStream === undefined ? {} : { theirStream }), isElsewhere: false }
   }
@@ -243,6 +243,8 @@ export class Calls {
     const current = course.isFree ? undefined : course.call
     const isSameContact = current?.parties.conversationId === conversationId
     if (current && isSameContact && current.parties.id === callId) {
+      // A call keeps its version and its keys.
+      if (current.parties.callEpoch !== signal.callEpoch) return this.#onRefused(from, 'MISMATCH')
       const isRefused = type === 'call_answer' && isUnencrypted('answer', fields)
       course.handle(isRefused ? 'unencrypted' : type, { from, fields })
       return
@@ -266,12 +268,12 @@ export class Calls {
   }
 
   #offered(signal: ReceivedSignal): OneCall | undefined {
-    const { callId, conversationId } = signal
+    const { callId: id, conversationId, callEpoch } = signal
     const { ownAlias } = this.#line
     if (ownAlias === undefined) return undefined
     const call: OneCall | undefined = OneCall.offered(
       this.#around,
-      { id: callId, conversationId, isCaller: false, ownAlias },
+      { id, conversationId, isCaller: false, ownAlias, callEpoch },
       signal,
       this.#listenerOf(() => call),
     )

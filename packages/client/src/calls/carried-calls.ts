@@ -6,9 +6,11 @@ import type { PartEvent } from '../module-part.ts'
 import { type CallEnd, type CallState, callTransitions } from './call-states.ts'
 
 /** Why a received signal was dropped. */
-export type CallRefusal = CallSignalRefusal | 'UNKNOWN_CONTACT' | 'KEY_CHANGED'
+export type CallRefusal = CallSignalRefusal | 'UNKNOWN_CONTACT' | 'KEY_CHANGED' | 'UNKNOWN_EPOCH'
 
 const Fields = v.record(v.string(), v.unknown())
+/** See `CallParties`. */
+const CallEpoch = v.optional(v.number())
 const SignalType = v.picklist(['call_offer', 'call_answer', 'call_reject', 'call_ice', 'call_hangup'])
 
 /** A signal to send. */
@@ -19,6 +21,7 @@ export const OutgoingSignal = v.object({
   /** The alias that this side uses in this call. */
   from: AliasId,
   fields: Fields,
+  callEpoch: CallEpoch,
 })
 /** See {@link OutgoingSignal}. */
 export type OutgoingSignal = Readonly<v.InferOutput<typeof OutgoingSignal>>
@@ -36,6 +39,7 @@ const ReceivedSignal = v.object({
   callId: v.string(),
   from: v.string(),
   fields: Fields,
+  callEpoch: CallEpoch,
 })
 /** See {@link ReceivedSignal}. */
 export type ReceivedSignal = Readonly<v.InferOutput<typeof ReceivedSignal>>
@@ -59,12 +63,16 @@ export const CarriedCall = v.object({
   isVideoDropped: v.boolean(),
   /** This side's alias in this call. */
   ownAlias: AliasId,
+  callEpoch: CallEpoch,
 })
 /** See {@link CarriedCall}. */
 export type CarriedCall = Readonly<v.InferOutput<typeof CarriedCall>>
 
 /** The two sides of a new call. */
-export const CallSides = v.object({ conversationId: v.string(), ownAlias: AliasId })
+export const CallSides = v.object({ conversationId: v.string(), ownAlias: AliasId, callEpoch: CallEpoch })
+
+/** The secrets of a call's media under version 3. */
+export const MediaSecrets = v.object({ own: v.instance(Uint8Array), theirs: v.instance(Uint8Array) })
 
 /** The servers for a call's media. */
 export const IceServers = v.object({

@@ -1,6 +1,6 @@
 // One call: its peer, the keys of its media, and its signals. `call-course.ts` decides when each of them is
 // used.
-import type { CallSignalFields } from '@sotto/crypto'
+import { type CallSignalFields, deriveCallMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import { deferred, SerialQueue } from '../platform/platform.ts'
 import { CallEpochs } from './call-epochs.ts'
@@ -71,6 +71,8 @@ export class OneCall {
   /** Whether the media connection is broken and this side has received no restart for it yet. */
   #isInterrupted = false
   #peer: CallPeer | undefined
+  /** In a call under version 3, what the keys of its media come from. Erased when it ends. */
+  #secrets: Awaited<ReturnType<CallLine['mediaSecrets']>> | undefined
   #isClosed = false
   readonly #closed = deferred<void>()
 
@@ -192,6 +194,7 @@ export class OneCall {
     this.#closed.resolve()
     this.#own.end()
     this.#peer?.close()
+    this.#eraseSecrets()
     // An ended call is still shown to the application, but its media are not needed.
     this.#peer = undefined
     this.stream = undefined
@@ -200,7 +203,12 @@ export class OneCall {
   async #open(): Promise<CallPeer> {
     const { line, openPeer, relayOnly } = this.#around
     const ice = await line.iceServers(relayOnly)
-    if (this.#isClosed) throw new ClientError('ABORTED', 'the call is over')
+    const { id, conversationId, callEpoch } = this.parties
+    if (callEpoch !== undefined) this.#secrets = await line.mediaSecrets(conversationId, id, callEpoch)
+    if (this.#isClosed) {
+      this.#eraseSecrets()
+      throw new ClientError('ABORTED', 'the call is over')
+    }
     const ifOpen =
       <A extends unknown[]>(run: (...args: A) => void) =>
       (...args: A): void => {
@@ -316,10 +324,19 @@ export class OneCall {
   }
 
   async #keyOf(side: 'own' | 'theirs', mid: string, epoch: number): Promise<Uint8Array> {
-    const { id: callId, conversationId, ownAlias } = this.parties
+    const { id: callId, conversationId, ownAlias, callEpoch } = this.parties
     const senderAlias = side === 'own' ? ownAlias : this.#theirAlias
     if (senderAlias === undefined) throw new ClientError('INVALID_ARGUMENT', 'nobody has answered yet')
-    return this.#around.line.mediaKey({ callId, conversationId, senderAlias, mid, epoch })
+    const track = { callId, senderAlias, mid, epoch }
+    if (callEpoch === undefined) return this.#around.line.mediaKey({ ...track, conversationId })
+    const sessionKey = this.#secrets?.[side]
+    if (!sessionKey) throw new ClientError('ABORTED', 'the call is over')
+    return deriveCallMediaKey({ ...track, sessionKey })
+  }
+
+  #eraseSecrets(): void {
+    for (const secret of Object.values(this.#secrets ?? {})) secret.fill(0)
+    this.#secrets = undefined
   }
 
   /**

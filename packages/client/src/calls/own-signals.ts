@@ -15,6 +15,11 @@ export interface CallParties {
    * This side's alias in this call. It stays the same if the account is renamed: the media keys depend on it.
    */
   readonly ownAlias: AliasId
+  /**
+   * In a call under version 3, the epoch of the conversation that the keys of its media are of. A call keeps
+   * its version: it is absent in calls under version 2.
+   */
+  readonly callEpoch?: number | undefined
 }
 
 export class OwnSignals {
@@ -35,8 +40,8 @@ export class OwnSignals {
 
   /** A signal of this call. */
   make(type: CallSignalType, fields: CallSignalFields): OutgoingSignal {
-    const { id, conversationId, ownAlias } = this.#parties
-    return { type, conversationId, callId: id, from: ownAlias, fields }
+    const { id: callId, isCaller: _, ownAlias: from, ...rest } = this.#parties
+    return { type, callId, from, fields, ...rest }
   }
 
   /** Holds candidates back from now on, because a new description is being made. */

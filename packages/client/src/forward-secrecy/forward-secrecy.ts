@@ -31,6 +31,7 @@ import { KeyPackageStock } from './key-package-stock.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { recordsOf } from './records.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
+import { SecretCalls } from './secret-calls.ts'
 
 export { eraseKeys } from './erase-keys.ts'
 
@@ -50,6 +51,7 @@ interface OpenHandshake {
 
 /** Version 3 of one identity on this device. */
 export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
+  readonly calls: SecretCalls
   readonly #context: ForwardContext
   readonly #states: SecretStates
   readonly #leaf: OwnLeaf
@@ -87,6 +89,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     this.#states = states
     this.#leaf = leaf
     this.#stock = new KeyPackageStock(states, leaf, context.http, () => context.platform.clock.now())
+    this.calls = new SecretCalls({
+      ...{ context, own: accountOf(context.keys) },
+      courseOf: (conversationId) => this.#courseOf(conversationId),
+      onAnnounced: (conversationId) => this.onAnnounced(conversationId),
+    })
     this.#tickLater()
   }
 
@@ -215,7 +222,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const cancel of this.#timers) cancel()
+    this.calls.stop()
     await Promise.all(Array.from(this.#courses.values(), (course) => course.settled()))
+    for (const course of this.#courses.values()) course.forget()
     await this.#states.close()
     for (const key of this.#outerKeys.values()) key.fill(0)
   }
@@ -249,6 +258,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     const course: RunningCourse = new RunningCourse({
       states: this.#states,
       conversationId,
+      clock: this.#context.platform.clock,
       surroundings: () => this.#surroundingsOf(conversationId),
       record: (made) => recordsOf({ ...this.#context, conversationId }, made),
       usedSecrets: ({ keep }) =>
@@ -344,7 +354,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     return body && { type: 'send', id, body, ...(resends === undefined ? {} : { resends }) }
   }
 
-  #afterStep(conversationId: ConversationId, { handshake, asks, notices, maySend }: Step): void {
+  #afterStep(conversationId: ConversationId, made: Step): void {
+    const { handshake, asks, notices, maySend } = made
     for (const notice of notices) this.#tell(conversationId, notice)
     if (handshake) {
       const open = { conversationId, handshake }
@@ -353,6 +364,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     }
     for (const ask of asks) void this.#context.work(this.#ask(conversationId, ask))
     if (maySend) this.seal(conversationId)
+    this.calls.onStep(conversationId, made)
   }
 
   #sendHandshake({ conversationId, handshake }: OpenHandshake): void {

@@ -1,18 +1,22 @@
 // One conversation under version 3 while its device is connected: gives events to its course one after
 // the other, writes what a step keeps, and then sends, asks and tells.
-import { SerialQueue } from '../platform/platform.ts'
+import { CALL_EXPORTER_LABEL, CALL_SECRET_BYTES } from '@sotto/crypto/version-3'
+import { exportSecret, type Group } from '@sotto/mls'
+import { type Clock, SerialQueue } from '../platform/platform.ts'
 import {
   type Course,
   type CourseEvent,
   decodeCourse,
   encodeCourse,
   newCourse,
+  presentOf,
   type Step,
   type Surroundings,
   step,
 } from '../secrecy/version-3/version-3.ts'
 import type { SecretStates, SecretUpdate } from '../stores/secret-states.ts'
 import type { StoreChange } from '../stores/stores.ts'
+import { LeftSecrets } from './left-secrets.ts'
 
 /** What the `sync_end` of a connection says to every course. */
 export interface Synced {
@@ -24,6 +28,7 @@ export interface Synced {
 export interface CourseHost {
   readonly states: SecretStates
   readonly conversationId: string
+  readonly clock: Pick<Clock, 'after'>
   /** Undefined while the contact's keys are unknown or refused. */
   readonly surroundings: () => Promise<Surroundings | undefined>
   /** The changes of a step's records, and what to do once they are stored. */
@@ -48,12 +53,14 @@ type NotNow = 'no_keys'
 export class RunningCourse {
   readonly #host: CourseHost
   readonly #queue = new SerialQueue()
+  readonly #left: LeftSecrets
   #course: Course | undefined
   #wasSynced: Synced | undefined
   #maySend = false
 
   constructor(host: CourseHost) {
     this.#host = host
+    this.#left = new LeftSecrets(host.clock)
   }
 
   /** Whether the next message can be encrypted, as of the last step. */
@@ -77,7 +84,38 @@ export class RunningCourse {
 
   /** What holds it up until the user decides. */
   stop(): Promise<Course['stop']> {
-    return this.#queue.run(async () => (this.#course ?? (await this.#read())).stop)
+    return this.#queue.run(async () => (await this.#loaded()).stop)
+  }
+
+  /** The relay's epoch of the present group; undefined without one. */
+  epoch(): Promise<number | undefined> {
+    return this.#queue.run(async () => presentOf(await this.#loaded())?.epoch)
+  }
+
+  /** What the present group exports for calls; undefined without one. */
+  callSecret(): Promise<{ readonly epoch: number; readonly secret: Uint8Array } | undefined> {
+    return this.#queue.run(async () => {
+      const present = presentOf(await this.#loaded())
+      return present && { epoch: present.epoch, secret: await callSecretOf(present.group) }
+    })
+  }
+
+  /**
+   * What the group of an epoch exports for calls: of the kept groups, and of those that were left lately.
+   * @returns `later` if this device has not entered that epoch yet; undefined if the keys are gone
+   */
+  callSecretIn(epoch: number): Promise<Uint8Array | 'later' | undefined> {
+    return this.#queue.run(async () => {
+      const course = await this.#loaded()
+      const kept = course.groups.find((each) => each.epoch === epoch)
+      if (kept) return callSecretOf(kept.group)
+      return epoch > (presentOf(course)?.epoch ?? 0) ? 'later' : this.#left.find(epoch)
+    })
+  }
+
+  /** Erases what is only in memory. Call it once nothing is given any more. */
+  forget(): void {
+    this.#left.clear()
   }
 
   /** Resolves when everything that was given before has settled. */
@@ -86,11 +124,16 @@ export class RunningCourse {
   }
 
   async #load(around: Surroundings): Promise<void> {
-    this.#course ??= await this.#read()
+    await this.#loaded()
     const synced = this.#host.synced()
     if (!synced || synced === this.#wasSynced) return
     this.#wasSynced = synced
     await this.#step({ type: 'synced', ...synced }, around, [])
+  }
+
+  async #loaded(): Promise<Course> {
+    this.#course ??= await this.#read()
+    return this.#course
   }
 
   async #read(): Promise<Course> {
@@ -104,7 +147,8 @@ export class RunningCourse {
     const before = this.#course ?? newCourse()
     const made = await step(before, event, around)
     const { changes: recorded, after } = await this.#host.record(made)
-    const entered = presentEpoch(made.course) !== presentEpoch(before)
+    const entered = presentOf(made.course)?.epoch !== presentOf(before)?.epoch
+    const left = await this.#leftBy(before, made.course)
     const state = encodeCourse(made.course)
     const used = await this.#host.usedSecrets(made)
     await this.#host.states.write(
@@ -112,14 +156,25 @@ export class RunningCourse {
       [...changes, ...recorded],
       { rotates: entered },
     )
+    for (const { epoch, secret } of left) this.#left.add(epoch, secret)
     this.#course = made.course
     this.#maySend = made.maySend
     after()
     this.#host.afterStep(made)
     return made
   }
+
+  /** The call secrets of the groups that a step has dropped: signals may be under way in their epochs. */
+  async #leftBy(before: Course, after: Course): Promise<{ epoch: number; secret: Uint8Array }[]> {
+    const kept = new Set(after.groups.map(({ epoch }) => epoch))
+    const dropped = before.groups.filter(({ epoch }) => !kept.has(epoch))
+    return Promise.all(
+      dropped.map(async ({ epoch, group }) => ({ epoch, secret: await callSecretOf(group) })),
+    )
+  }
 }
 
-function presentEpoch({ groups }: Course): number | undefined {
-  return groups.at(-1)?.epoch
+/** 32 bytes: what a group exports for the calls of its epoch (RFC 9420, section 8.5). */
+function callSecretOf(group: Group): Promise<Uint8Array> {
+  return exportSecret(group, CALL_EXPORTER_LABEL, new Uint8Array(), CALL_SECRET_BYTES)
 }

@@ -204,14 +204,21 @@ export function isAllAnswered({ sent }: Course): boolean {
   return sent.every(({ isAccepted }) => isAccepted)
 }
 
+/** Whether the present group is surely the relay's, and no handshake is under way. */
+export function isSettled(course: Course): boolean {
+  const { connection, doubt, stop, pending } = course
+  if (!connection.isSynced || !connection.isChecked || doubt || stop || pending) return false
+  return presentOf(course) !== undefined
+}
+
 /**
  * Whether a message can be encrypted now. An older message whose acceptance is unknown goes first: it may
  * have to be encrypted again, and messages are numbered in their order.
  */
 export function maySend(course: Course): boolean {
-  const { connection, doubt, stop, pending, sent, joinedAt } = course
+  const { sent, joinedAt } = course
   const present = presentOf(course)
-  if (!connection.isSynced || !connection.isChecked || !present || doubt || stop || pending) return false
+  if (!present || !isSettled(course)) return false
   const isOneByOne = joinedAt !== undefined
   return sent.every(
     ({ isAccepted, era, epoch }) =>

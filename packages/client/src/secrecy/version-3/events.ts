@@ -58,6 +58,7 @@ export interface GroupEvent {
  * - `stale`: the relay's `EPOCH_STALE` with the present epoch.
  * - `failed`: a message or handshake will never be sent: refused for good, withdrawn, or expired.
  * - `key_packages`: the answer of the claim.
+ * - `call`: the user calls the contact, which needs a group that is surely the present one.
  * - `unanswered`: a request of `ask` failed. It is asked for again when there is reason to.
  * - `tick`: time has passed; once in ten seconds is enough.
  * - `use_this_device`: the user's word that this device shall take over, or rejoin once more.
@@ -74,6 +75,7 @@ export type CourseEvent =
   | FrameEvent
   | GroupEvent
   | { readonly type: 'key_packages'; readonly packages: readonly ClaimedKeyPackage[] }
+  | { readonly type: 'call' }
   | { readonly type: 'unanswered' }
   | { readonly type: 'tick' }
   | { readonly type: 'use_this_device' }

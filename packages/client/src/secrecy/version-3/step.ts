@@ -1,5 +1,13 @@
 // One step of a conversation: an event changes the state, and then whatever the new state allows is done.
-import { type Course, type Doubt, isAllAnswered, maySend, presentOf, withoutConnection } from './course.ts'
+import {
+  type Course,
+  type Doubt,
+  isAllAnswered,
+  isSettled,
+  maySend,
+  presentOf,
+  withoutConnection,
+} from './course.ts'
 import { dropOld } from './epochs.ts'
 import type { Ask, CourseEvent, Handshake, Keep, Notice, Outcome } from './events.ts'
 import { acceptPending, beBehind, commit, onGroup, onKeyPackages } from './joining.ts'
@@ -65,6 +73,8 @@ async function apply(turn: Turn, event: CourseEvent): Promise<void> {
       return onGroup(turn, event)
     case 'key_packages':
       return onKeyPackages(turn, event.packages)
+    case 'call':
+      return isSettled(turn.course) ? undefined : turn.connect({ wantsToSend: true })
     case 'unanswered':
       return turn.connect({ asked: undefined })
     case 'tick':

@@ -1,5 +1,5 @@
 // The course of a conversation under crypto_v 3: a script of its own, loaded when a conversation needs it.
-export { type Course, newCourse } from './course.ts'
+export { type Course, isSettled, newCourse, presentOf } from './course.ts'
 export { decodeCourse, encodeCourse } from './course-code.ts'
 export type { Ask, CourseEvent, Handshake, Keep, Notice, OwnKeyPackage } from './events.ts'
 export type { Sides } from './sides.ts'
