@@ -19,6 +19,8 @@ type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'session
 }
 
 const NOTHING: Recorded = { changes: [], after: () => {} }
+/** A commit begins the next epoch long before there are so many messages in one. */
+const MOST_IN_EPOCH = 1e6
 const RETRACTED = { text: '', retracted: true } as const
 
 /** The changes of the records of a step, and what to do once they are stored. */
@@ -124,11 +126,11 @@ function shown({ settings, emitter, conversationId }: Context, message: StoredMe
 
 function sealedRecord(
   { outbox, platform, conversationId, sessions }: Context,
-  { id, epoch, payload, isHidden }: Extract<Keep, { readonly keep: 'ciphertext' }>,
+  { id, epoch, payload, number, isHidden }: Extract<Keep, { readonly keep: 'ciphertext' }>,
 ): Recorded {
   const before = outbox.find(id)
   const toAliasId = sessions.find(conversationId)?.theirAliasId
-  const sealed = { payload: encodeBase64(payload), epoch }
+  const sealed = { payload: encodeBase64(payload), epoch, place: epoch * MOST_IN_EPOCH + number }
   // The user withdrew it while it was encrypted.
   if ((!before && !isHidden) || toAliasId === undefined) return NOTHING
   const intent: OutboxIntent = before

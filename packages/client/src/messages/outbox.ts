@@ -28,7 +28,7 @@ import type { SendFrame } from '../wire/wire.ts'
 import { outgoing } from './content.ts'
 import type { Forward, MessageOfContact } from './forward.ts'
 import { Pauses } from './pauses.ts'
-import { type Entry, type Sending, SendQueue } from './send-queue.ts'
+import { type Entry, inOrderOfSending, type Sending, SendQueue } from './send-queue.ts'
 import type { Settings } from './settings.ts'
 
 /** How often a message is refused with an unknown error code before it fails. */
@@ -105,7 +105,7 @@ export class Outbox {
   }
 
   async load(): Promise<void> {
-    for (const intent of await this.#context.store.listOutbox())
+    for (const intent of [...(await this.#context.store.listOutbox())].sort(inOrderOfSending))
       this.#queue.add(intent, intent.unsent === true)
   }
 

@@ -29,6 +29,8 @@ export interface Entry {
 interface Conversation {
   /** In the order in which they were posted. */
   readonly entries: Set<Entry>
+  /** Those with a payload, in the order in which they got it: the contact counts them in this order. */
+  readonly sealed: Set<Entry>
   inFlight: number
   /** How many may be in flight: one after a refusal, and one more with each acknowledgement. */
   window: number
@@ -73,12 +75,14 @@ export class SendQueue {
     const { conversationId } = intent
     const conversation = this.#conversations.get(conversationId) ?? {
       entries: new Set(),
+      sealed: new Set(),
       inFlight: 0,
       window: Number.POSITIVE_INFINITY,
       answeredAt: 0,
     }
     this.#conversations.set(conversationId, conversation)
     conversation.entries.add(entry)
+    if (intent.payload !== undefined) conversation.sealed.add(entry)
   }
 
   /**
@@ -91,9 +95,10 @@ export class SendQueue {
     this.#markUnsent(entry)
     this.#entries.delete(id)
     const { conversationId } = entry.intent
-    const entries = this.#conversations.get(conversationId)?.entries
-    entries?.delete(entry)
-    if (entries?.size !== 0) return undefined
+    const conversation = this.#conversations.get(conversationId)
+    conversation?.entries.delete(entry)
+    conversation?.sealed.delete(entry)
+    if (conversation?.entries.size !== 0) return undefined
     this.#conversations.delete(conversationId)
     return conversationId
   }
@@ -133,6 +138,9 @@ export class SendQueue {
     if (!entry) return
     this.#markUnsent(entry)
     entry.intent = intent
+    const sealed = this.#conversations.get(intent.conversationId)?.sealed
+    sealed?.delete(entry)
+    if (intent.payload !== undefined) sealed?.add(entry)
   }
 
   /** Nothing is in flight any more: the connection is gone. */
@@ -156,9 +164,10 @@ export class SendQueue {
   pump(hasAfter: boolean, send: (entry: Entry) => Sending): void {
     for (const [conversationId, conversation] of this.#conversations) {
       if (this.#inFlight >= this.#maxInFlight || this.#inFlightBytes >= MAX_IN_FLIGHT_BYTES) return
-      const { entries, inFlight, window } = conversation
+      const { entries, sealed, inFlight, window } = conversation
       if (inFlight >= (hasAfter ? window : 1)) continue
-      const next = nextOf(entries)
+      // Once all of those with a payload are in flight, the first of the others is the next to get one.
+      const next = nextOf(sealed) ?? nextOf(entries)
       if (!next) continue
       const sending = send(next)
       if (sending === 'offline') return
@@ -183,6 +192,16 @@ export class SendQueue {
     this.#inFlight += by
     this.#inFlightBytes += by * ((intent.payload?.length ?? 0) + FRAME_OVERHEAD_BYTES)
   }
+}
+
+/** The order of stored messages: first those with a payload, as they got it, then the others as stored. */
+export function inOrderOfSending(one: OutboxIntent, other: OutboxIntent): number {
+  // Two without a payload differ by no number.
+  return placeOf(one) - placeOf(other) || 0
+}
+
+function placeOf({ payload, place = 0 }: OutboxIntent): number {
+  return payload === undefined ? Number.POSITIVE_INFINITY : place
 }
 
 /** The first message that is not in flight, linked to the one before it. */

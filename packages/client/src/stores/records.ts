@@ -139,6 +139,8 @@ export const OutboxIntent = v.object({
   unsent: v.exactOptional(v.literal(true)),
   /** The relay's epoch in which the payload was encrypted. */
   epoch: v.exactOptional(Epoch),
+  /** Its place in the order in which messages of version 3 were encrypted: they are sent in this order. */
+  place: v.exactOptional(v.number()),
   /** The id of the earlier message that it repeats, because the contact lost its keys before it was read. */
   resends: v.exactOptional(MessageId),
   /** The id of the message that it deletes. */

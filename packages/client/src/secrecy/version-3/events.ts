@@ -88,8 +88,8 @@ export type CourseEvent =
  *   shown only if the history does not show that one, and replaces it if that one was unreadable.
  * - `unreadable`: a message that cannot be opened, for the history; never shown twice, never silently
  *   dropped.
- * - `ciphertext`: the bytes of a message, for the outbox: every attempt sends these. `isHidden`: the message
- *   is an acknowledgement, which the outbox has only from here.
+ * - `ciphertext`: the bytes of a message, for the outbox: every attempt sends these, in the order of `number`
+ *   within an epoch. `isHidden`: the message is an acknowledgement, which the outbox has only from here.
  * - `ciphertext_gone`: the relay refused these bytes for good. The message stays in the outbox, to be
  *   encrypted again by `send`; a hidden one is removed.
  * - `needless`: this repetition need not be sent any more; the outbox removes it.
@@ -109,6 +109,7 @@ export type Keep =
       readonly id: string
       readonly epoch: number
       readonly payload: Uint8Array
+      readonly number: number
       readonly isHidden: boolean
     }
   | { readonly keep: 'ciphertext_gone'; readonly id: string }

@@ -142,7 +142,7 @@ async function encryptLetter(
   })
   if (letter.kind === 'content') turn.connect({ wantsToSend: false })
   const { isHidden } = sent
-  turn.keep.push({ keep: 'ciphertext', id, epoch: present.epoch, payload: message, isHidden })
+  turn.keep.push({ keep: 'ciphertext', id, epoch: present.epoch, payload: message, number, isHidden })
 }
 
 /** The relay has the message, as `seq`. What it repeats need not be sent again any more. */
