@@ -113,6 +113,29 @@ test('a message that lost against a commit is encrypted again under its id; a lo
   expect(a.store.sealed).toEqual([])
 })
 
+test('a refusal of earlier bytes that comes late, because they were sent twice, encrypts nothing again', async () => {
+  const pair = await talk()
+  const { a, b, relay } = pair
+  await pair.pass(25 * 60 * MINUTE_MS, b)
+  a.write('m', 'late')
+  await a.pump()
+  const { line } = a
+  // The other side commits before it arrives, so that it is refused and encrypted again.
+  b.write('n', 'after a day')
+  await pair.settle(b)
+  while (line && line.up.length > 0) relay.serve(line)
+  while (line && line.down.length > 0) await a.handle()
+  const [again] = a.store.sealed
+  expect(again?.epoch).toBe(a.course.groups.at(-1)?.epoch ?? -1)
+  await a.give({ type: 'stale', id: 'm', epoch: again?.epoch ?? -1 })
+  expect(a.store.sealed[0]?.payload).toEqual(again?.payload)
+  await pair.settle(a, b)
+  await say(pair, a, 'more')
+  expect(textsOf(b)).toEqual(['hello', 'after a day', 'late', 'more'])
+  for (const device of [a, b]) expect(toldTo(device)).toEqual(['began'])
+  expect(pair.watch.broken).toEqual([])
+})
+
 test('a device commits before its first message of a day, and after 100 messages', async () => {
   const pair = await talk()
   const { a, b } = pair

@@ -116,7 +116,9 @@ function onAccepted(turn: Turn, id: string, seq: number): void {
 }
 
 function onStale(turn: Turn, id: string, epoch: number): void {
-  const { pending } = turn.course
+  const { pending, sent } = turn.course
+  // The outbox may have sent the bytes of an earlier epoch twice. The present ones are not refused by that.
+  if (sent.some((each) => each.id === id && each.epoch === epoch)) return
   if (pending?.id === id) turn.change({ pending: undefined })
   else unsealMessage(turn, id)
   if (epoch > (presentOf(turn.course)?.epoch ?? 0)) beBehind(turn, epoch, false)
