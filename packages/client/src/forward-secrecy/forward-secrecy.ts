@@ -144,10 +144,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     try {
       const known =
         (await store.findMessage(conv_id, false, id)) ?? (await store.findMessageBySeq(conv_id, seq))
-      const made = await this.#courseOf(conv_id).give({
+      const event: CourseEvent = {
         ...{ type: 'frame', id, seq, epoch: frame.epoch ?? 0, isHandshake: frame.handshake === true },
         ...{ payload: decodeBase64(frame.payload), isKnown: known !== undefined },
-      })
+      }
+      const made = await this.#courseOf(conv_id).give(event, [], frame.at)
       if (made === 'no_keys') {
         this.#unknown.add(conv_id)
         this.#context.hintFriendSync()
@@ -260,7 +261,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
       conversationId,
       clock: this.#context.platform.clock,
       surroundings: () => this.#surroundingsOf(conversationId),
-      record: (made) => recordsOf({ ...this.#context, conversationId }, made),
+      record: (made, at) => recordsOf({ ...this.#context, conversationId, at }, made),
       usedSecrets: ({ keep }) =>
         this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
       afterStep: (made) => this.#afterStep(conversationId, made),

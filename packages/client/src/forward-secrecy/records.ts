@@ -16,6 +16,8 @@ import type { Recorded } from './running-course.ts'
 
 type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'sessions' | 'settings' | 'store'> & {
   readonly conversationId: ConversationId
+  /** When the relay took the message that the step is about; undefined if it is about none. */
+  readonly at: number | undefined
 }
 
 const NOTHING: Recorded = { changes: [], after: () => {} }
@@ -60,12 +62,12 @@ async function recordOf(context: Context, keep: Keep): Promise<Recorded> {
 }
 
 function baseOf(
-  { conversationId, sessions, platform }: Context,
+  { conversationId, sessions, platform, at = platform.clock.now() }: Context,
   { id, seq }: { readonly id: string; readonly seq: number },
 ): Omit<StoredMessage, 'text'> {
   const fromAliasId = sessions.find(conversationId)?.theirAliasId
   return {
-    ...{ id, conversationId, isMe: false, time: platform.clock.now(), status: 'delivered', seq, version: 3 },
+    ...{ id, conversationId, isMe: false, time: at, status: 'delivered', seq, version: 3 },
     ...(fromAliasId === undefined ? {} : { fromAliasId }),
   }
 }

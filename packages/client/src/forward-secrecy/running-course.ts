@@ -31,8 +31,11 @@ export interface CourseHost {
   readonly clock: Pick<Clock, 'after'>
   /** Undefined while the contact's keys are unknown or refused. */
   readonly surroundings: () => Promise<Surroundings | undefined>
-  /** The changes of a step's records, and what to do once they are stored. */
-  readonly record: (made: Step) => Promise<Recorded>
+  /**
+   * The changes of a step's records, and what to do once they are stored. `at` is when the relay took the
+   * message of the event.
+   */
+  readonly record: (made: Step, at: number | undefined) => Promise<Recorded>
   /** The secrets that go with a step, because they were used. */
   readonly usedSecrets: (made: Step) => Promise<readonly SecretUpdate[]>
   /** Called after a step is durable: sends, asks and tells. */
@@ -71,14 +74,15 @@ export class RunningCourse {
   /**
    * Gives an event to the course, with other changes of the same write. Resolves once all is durable,
    * with the step.
+   * @param at when the relay took the message of the event, in milliseconds since 1970
    * @returns `no_keys` if nothing can happen now
    */
-  give(event: CourseEvent, changes: readonly StoreChange[] = []): Promise<Step | NotNow> {
+  give(event: CourseEvent, changes: readonly StoreChange[] = [], at?: number): Promise<Step | NotNow> {
     return this.#queue.run(async () => {
       const around = await this.#host.surroundings()
       if (!around) return 'no_keys'
       await this.#load(around)
-      return this.#step(event, around, changes)
+      return this.#step(event, around, changes, at)
     })
   }
 
@@ -143,10 +147,15 @@ export class RunningCourse {
     return state instanceof Uint8Array ? decodeCourse(state) : newCourse()
   }
 
-  async #step(event: CourseEvent, around: Surroundings, changes: readonly StoreChange[]): Promise<Step> {
+  async #step(
+    event: CourseEvent,
+    around: Surroundings,
+    changes: readonly StoreChange[],
+    at?: number,
+  ): Promise<Step> {
     const before = this.#course ?? newCourse()
     const made = await step(before, event, around)
-    const { changes: recorded, after } = await this.#host.record(made)
+    const { changes: recorded, after } = await this.#host.record(made, at)
     const entered = presentOf(made.course)?.epoch !== presentOf(before)?.epoch
     const left = await this.#leftBy(before, made.course)
     const state = encodeCourse(made.course)
