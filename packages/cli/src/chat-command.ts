@@ -1,5 +1,6 @@
 // sotto chat: a client at the terminal.
 import { ClientError, type Invite, readInvite, registrationMode, SottoClient } from '@sotto/client'
+import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { Chat } from './chat/chat.ts'
 import { chatCommands } from './chat/chat-commands.ts'
 import { explain } from './chat/explain.ts'
@@ -52,7 +53,9 @@ async function runChat(flags: Flags): Promise<number> {
   const invite = inviteOf(flags)
   const relayUrl = parseRelay(textFlag(flags, 'relay') ?? invite?.relayUrl ?? DEFAULT_RELAY)
   const home = await openHome(folderOf(textFlag(flags, 'home'), relayUrl))
-  const client = await SottoClient.open({ relayUrl: relayUrl.href, store: home.store })
+  const client = await SottoClient.open({
+    ...{ relayUrl: relayUrl.href, store: home.store, forwardSecrecy: forwardSecrecy() },
+  })
   const hasColour = process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
   const terminal = openTerminal(hasColour)
   const chat = new Chat(client, terminal, relayUrl.host, hasColour, chatCommands)

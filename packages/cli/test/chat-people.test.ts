@@ -35,7 +35,7 @@ test('every command takes the names that the others take, and blocked people are
   await alice.leave()
   // Of people who left the list, the alias is known.
   const again = world.chatAt(homes[0])
-  await again.sees(new RegExp(`^── ${aliases[1]} \\(${aliases[1]}\\) ──`))
+  await again.sees(new RegExp(`^── ${aliases[1]} \\(${aliases[1]}\\), with.* ──`))
   await again.prompts(new RegExp(`^${aliases[1]}>`))
   await again.leave()
   await bob.leave()

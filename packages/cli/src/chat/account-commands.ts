@@ -3,6 +3,7 @@ import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
 import { qrOf } from './qr.ts'
+import { secrecyWord } from './secrecy-words.ts'
 import { clockTime } from './transcript.ts'
 
 /** The commands that make sure who the friend of the open conversation is. */
@@ -33,8 +34,9 @@ async function code(chat: Chat): Promise<void> {
   const groups = displayCode.split(' ')
   const rows = [0, 5, 10].map((at) => `    ${groups.slice(at, at + 5).join(' ')}`)
   const trusted = await chat.client.trustState(chat.openId)
+  const { hasForwardSecrecy } = await chat.client.conversation(chat.openId)
   const state = trusted.status === 'verified' ? `verified ${clockTime(trusted.verifiedAt)}` : 'not verified'
-  chat.terminal.print(`Your security code with ${chat.name(chat.openId)} (${state}):
+  chat.terminal.print(`Your security code with ${chat.name(chat.openId)} (${state}, ${secrecyWord(hasForwardSecrecy)}):
 
 ${qrOf(displayCode.replaceAll(' ', ''), chat.hasColour)}
 

@@ -7,6 +7,7 @@ import { fileCommands } from './file-commands.ts'
 import { messageCommands } from './message-commands.ts'
 import { peopleCommands } from './people-commands.ts'
 import { reportCommands } from './report-commands.ts'
+import { secrecyCommands } from './secrecy-commands.ts'
 import { shopCommands } from './shop-commands.ts'
 
 const chatItself: CommandGroup = {
@@ -22,6 +23,7 @@ const groups: readonly CommandGroup[] = [
   fileCommands,
   peopleCommands,
   trustCommands,
+  secrecyCommands,
   channelCommands,
   shopCommands,
   reportCommands,

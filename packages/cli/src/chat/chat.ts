@@ -4,6 +4,8 @@ import { cut, sanitizeLine } from '../sanitize.ts'
 import { ChannelBoard } from './channel-board.ts'
 import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
+import { SecrecyDivider, tellSecrecy, tellStop } from './secrecy.ts'
+import { secrecyWord } from './secrecy-words.ts'
 import { type Numbered, ShownMessages } from './shown-messages.ts'
 import type { MarkedLine, Terminal } from './terminal.ts'
 import { keyOf, Transcript } from './transcript.ts'
@@ -28,6 +30,7 @@ export class Chat {
   readonly hasColour: boolean
   readonly transfers: Transfers
   readonly channelBoard: ChannelBoard
+  readonly divider = new SecrecyDivider()
   readonly #transcript: Transcript
   readonly #commands: ChatCommands
   readonly #shown = new ShownMessages()
@@ -128,12 +131,14 @@ export class Chat {
   /** Opens a conversation: shows its last messages and marks them as read. */
   async open(contact: string): Promise<void> {
     const conversation = await this.client.conversation(contact)
-    this.#openId = conversation.conversationId
-    this.terminal.print(
-      `── ${this.name(conversation.conversationId)} (${conversation.contactId})${conversation.isVerified ? ', verified' : ''} ──`,
-    )
+    const { conversationId, contactId, isVerified, hasForwardSecrecy } = conversation
+    this.#openId = conversationId
+    const state = `${isVerified ? 'verified, ' : ''}${secrecyWord(hasForwardSecrecy)}`
+    this.print(`── ${this.name(conversationId)} (${contactId}), ${state} ──`)
+    this.divider.begin(hasForwardSecrecy)
     await this.showHistory(Math.max(OPENING_MESSAGES, conversation.unread), conversation.unread)
-    await this.client.markRead(conversation.conversationId)
+    await this.client.markRead(conversationId)
+    await tellStop(this, conversationId)
     this.showPrompt()
   }
 
@@ -172,6 +177,10 @@ export class Chat {
     await this.show(await this.client.send(this.#openId, text, replyToId === undefined ? {} : { replyToId }))
   }
 
+  print(text: string): void {
+    this.terminal.print(text)
+  }
+
   showPrompt(): void {
     this.terminal.setPrompt(this.#openId === undefined ? '> ' : `${cut(this.name(this.#openId), 20)}> `)
   }
@@ -199,6 +208,7 @@ export class Chat {
           `! The keys of ${this.name(contactId)} have changed. Somebody may be intercepting your messages, so nothing is sent or read. Ask them over another channel. /newkeys ${contactId} accepts the new keys.`,
         )
       }),
+      client.on('secrecy', (event) => this.#enqueue(() => tellSecrecy(this, event))),
       client.on('channel_post', ({ channelId, post }) =>
         this.#enqueue(async () =>
           this.terminal.print(
@@ -208,10 +218,7 @@ export class Chat {
       ),
       client.on('payment_confirmed', ({ ref_id }) => this.terminal.print(`• ${explainPayment(ref_id)}`)),
       client.on('error', (error) => this.#onError(error)),
-      announceCalls(client, {
-        name: (contact) => this.name(contact),
-        print: (text) => this.terminal.print(text),
-      }),
+      announceCalls(client, this),
     )
   }
 
@@ -370,6 +377,8 @@ export class Chat {
 
   /** Shows a message with its number. */
   async show(message: StoredMessage): Promise<void> {
+    const line = this.divider.before(message)
+    if (line !== undefined) this.print(line)
     this.terminal.printMarked(await this.#lineOf(message, this.#shown.add(message)))
   }
 
