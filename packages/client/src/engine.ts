@@ -14,7 +14,7 @@ import { changesBy, type Emitter } from './events/events.ts'
 import type { CallSecrecy } from './forward-secrecy/call-secrecy.ts'
 import type { ForwardSecrecy } from './forward-secrecy/forward-secrecy.ts'
 import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
-import { type Forward, Messages, type SecrecyStop } from './messages/messages.ts'
+import { type Forward, Messages, type UserSecrecy } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
 import { Journal, type SessionRecord, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
@@ -333,18 +333,6 @@ export class Engine {
     return this.#late && this.#loadForward()
   }
 
-  /** What holds up a conversation's forward secrecy until the user decides. */
-  async secrecyStopOf(contact: string): Promise<SecrecyStop | undefined> {
-    const { conversationId } = this.sessions.get(contact)
-    return (await this.#loadForward()).stopOf(conversationId)
-  }
-
-  /** Carries out what the user decided about a conversation's forward secrecy. */
-  async decideSecrecy(contact: string, word: 'use_this_device' | 'allow_rejoins'): Promise<void> {
-    const { conversationId } = this.sessions.get(contact)
-    await (await this.#loadForward()).decide(conversationId, word)
-  }
-
   #knowsGroup(session: SessionRecord): boolean {
     const { conversationId, speaks, hadNoGroup } = session
     if (speaks || hadNoGroup || !this.#hasEpochs || this.#askedGroups.has(conversationId)) return true
@@ -370,6 +358,11 @@ export class Engine {
       else this.#onForwardFailure(error)
     }
     this.messages.outbox.resume()
+  }
+
+  /** Version 3. @throws ClientError `INVALID_ARGUMENT` without the option `forwardSecrecy` */
+  loadForward(): Promise<UserSecrecy> {
+    return this.#loadForward()
   }
 
   #loadForward(): Promise<ForwardSecrecy> {

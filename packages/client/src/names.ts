@@ -44,6 +44,7 @@ export { Channels, type NewChannel, type PostRange } from './channels/channels.t
 export { ClientError, type ClientErrorCode } from './client-error.ts'
 export type { Account, ClientOf, LogOutOptions } from './client-types.ts'
 export type { SecurityCode } from './contacts/contacts.ts'
+export { Edits } from './edits/edits.ts'
 export type {
   Change,
   ClientEventHandler,
@@ -80,7 +81,7 @@ export {
   waveformOf,
 } from './media/media.ts'
 export type { Conversation, SecrecyStop, SendOptions } from './messages/messages.ts'
-export { bytesLeftIn, contentOf } from './messages/messages.ts'
+export { bytesLeftIn, contentOf, isEditable } from './messages/messages.ts'
 export type { AnyClient } from './module-access.ts'
 export { type ConversationDecisions, type MessageName, Organizer } from './organizer/organizer.ts'
 export type {
@@ -94,6 +95,7 @@ export type {
   WakeSource,
 } from './platform/platform.ts'
 export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
+export { Reactions, type ReactionTarget } from './reactions/reactions.ts'
 export { Replies, type ReplyName } from './replies/replies.ts'
 export { Reports, type ReportWords } from './reports/reports.ts'
 export {
@@ -113,6 +115,7 @@ export type {
   ClientStore,
   ConversationSettings,
   MessageRange,
+  MessageReaction,
   MessageStatus,
   MessagesAround,
   OfflineMessage,

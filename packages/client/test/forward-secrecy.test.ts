@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { FileStore } from '../src/stores/file-store.ts'
+import { forwardFriends, untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
@@ -14,32 +15,7 @@ setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
 
-/** Two friends who have exchanged messages until both send under version 3. */
-async function friends(): Promise<[Person, Person, string]> {
-  const options = { forwardSecrecy: forwardSecrecy() }
-  const [alice, bob] = [await world.join('alice', options), await world.join('bob', options)]
-  const conversation = await alice.befriend(bob)
-  await untilVersion3(alice, bob)
-  return [alice, bob, conversation]
-}
-
-/** Two people talk until both of them send under version 3. */
-async function untilVersion3(one: Person, other: Person): Promise<void> {
-  await until('both send under version 3', async () => {
-    const versions: (3 | undefined)[] = []
-    for (const [from, to] of [
-      [one, other],
-      [other, one],
-    ] as const) {
-      const { id, version } = await from.client.send(to.alias, `from ${from.name}`)
-      versions.push(version)
-      await until('it arrives', async () =>
-        (await to.client.messages(from.alias)).some((each) => each.id === id),
-      )
-    }
-    return versions.every((version) => version === 3)
-  })
-}
+const friends = (): Promise<[Person, Person, string]> => forwardFriends(world)
 
 /** A store that says how many key packages it holds the secrets of. */
 class CountedStore extends MemoryStore {

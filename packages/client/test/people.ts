@@ -44,6 +44,8 @@ export class Person {
     message: [],
     status_change: [],
     retracted: [],
+    edited: [],
+    reacted: [],
     network_state: [],
     lock_state: [],
     identity_changed: [],

@@ -9,12 +9,7 @@ import { MAX_UNKNOWN_MEMBERS } from './content-members.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import { pad } from './padding.ts'
 import { decodeSecretContent, encodeSecretContent } from './secret-content.ts'
-import {
-  MAX_ACKNOWLEDGED,
-  MAX_SECRET_CONTENT_BYTES,
-  MAX_SECRET_TEXT_BYTES,
-  type SecretContent,
-} from './secret-kinds.ts'
+import { MAX_SECRET_CONTENT_BYTES, MAX_SECRET_TEXT_BYTES, type SecretContent } from './secret-kinds.ts'
 
 const FILE = { mediaKey: 'm_0123456789abcdefghijkl', fileKey: new Uint8Array(32).fill(7), sizeBytes: 482_133 }
 const JPEG = decodeBase64(
@@ -29,9 +24,11 @@ const examples: readonly SecretContent[] = [
   { kind: 'text', text: 'déjà vu 🔐' },
   { kind: 'text', text: '', replyToId: 'm-1' },
   { kind: 'text', text: 'x'.repeat(MAX_SECRET_TEXT_BYTES) },
-  { kind: 'edit', messageId: 'm-1', text: 'better' },
-  { kind: 'reaction', messageId: 'm-1', reaction: '👍', isRemoved: false },
-  { kind: 'reaction', messageId: 'm-1', reaction: '👍', isRemoved: true },
+  { kind: 'text', text: 'edited', at: 8_640_000_000_000_000 },
+  { kind: 'text_form', text: '[img]m_key' },
+  { kind: 'edit', messageId: 'm-1', text: 'better', at: 1_790_000_000_000 },
+  { kind: 'reaction', messageId: 'm-1', isOwn: false, reaction: '👍', at: 1 },
+  { kind: 'reaction', messageId: 'm-1', isOwn: true, at: 2 },
   { kind: 'deletion', messageId: 'm-1' },
   { ...attachment, isImage: false, name: 'a.pdf' },
   { ...attachment, dimensions: { width: 1600, height: 1200 }, caption: 'here', replyToId: 'm-1' },
@@ -41,8 +38,6 @@ const examples: readonly SecretContent[] = [
   { ...voice, waveform: [0, 50, 100], replyToId: 'm-1' },
   { kind: 'profile' },
   { kind: 'profile', name: 'Alice', picture: FILE },
-  { kind: 'acknowledgement', messages: [new Uint8Array(16), new Uint8Array(16).fill(1)] },
-  { kind: 'resent', messageId: 'm-1', content: encodeSecretContent({ kind: 'text', text: 'hello' }) },
   { kind: 'text', text: 'new', unknown: [{ number: 99, value: Uint8Array.of(1, 2) }] },
 ]
 
@@ -64,6 +59,7 @@ test('any content is decoded to itself', () => {
   const id = fc.stringMatching(/^[\x21-\x7e]{1,128}$/)
   const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
   const whole = fc.maxSafeNat()
+  const time = fc.nat({ max: 8_640_000_000_000_000 })
   const edge = fc.integer({ min: 1, max: 65_535 })
   const file = fc.record({
     mediaKey: fc.stringMatching(/^[A-Za-z0-9._~-]{1,256}$/),
@@ -80,7 +76,11 @@ test('any content is decoded to itself', () => {
   const one = fc.constant
   const content: fc.Arbitrary<SecretContent> = fc.oneof(
     fc.record({ kind: one('text' as const), text: anyText(), replyToId: optional(id), unknown: inOrder }),
-    fc.record({ kind: one('edit' as const), text: anyText(), messageId: id, unknown: inOrder }),
+    fc.record({ kind: one('edit' as const), text: anyText(), messageId: id, at: time, unknown: inOrder }),
+    fc.record({
+      ...{ kind: one('reaction' as const), messageId: id, isOwn: fc.boolean(), at: time, unknown: inOrder },
+      reaction: optional(fc.constantFrom('👍', '❤️', '👨‍👩‍👧‍👦')),
+    }),
     fc
       .tuple(file, anyText(), edge, edge, optional(id), inOrder)
       .map(([sealed, caption, width, height, replyToId, more]) => ({
@@ -101,7 +101,7 @@ test('any content is decoded to itself', () => {
 })
 
 test('a later format and an unknown kind are kept as they are', () => {
-  for (const hex of ['0201', '02ff01aabb', '010a', '01e807010161']) {
+  for (const hex of ['0201', '02ff01aabb', '0109', '010a', '01e807010161']) {
     const content = { kind: 'unknown', bytes: hexToBytes(hex) } as const
     expect(decodeSecretContent(content.bytes)).toEqual(content)
     expect(bytesToHex(encodeSecretContent(content))).toBe(hex)
@@ -138,9 +138,12 @@ const refused: Record<string, Uint8Array> = {
   'an id with a space': written(4, [3, 'a b']),
   'an id that is too long': written(4, [3, 'a'.repeat(129)]),
   'a deletion of nothing': written(4),
-  'an empty reaction': written(3, [3, 'm'], [4, '']),
-  'a long reaction': written(3, [3, 'm'], [4, 'x'.repeat(65)]),
-  'a flag with a value': written(3, [3, 'm'], [4, 'x'], [5, 'y']),
+  'an edit without a time': written(2, [1, 'a'], [3, 'm']),
+  'a time that no date has': written(2, [1, 'a'], [3, 'm'], [5, hexToBytes('8180f0968cc1ac0f')]),
+  'an empty reaction': written(3, [3, 'm'], [4, ''], [5, Uint8Array.of(1)]),
+  'a long reaction': written(3, [3, 'm'], [4, 'x'.repeat(65)], [5, Uint8Array.of(1)]),
+  'a reaction without a time': written(3, [3, 'm'], [4, 'x']),
+  'a flag with a value': written(3, [3, 'm'], [4, 'x'], [5, Uint8Array.of(1)], [17, 'y']),
   'a file without a key': written(5, [6, 'm_key'], [8, Uint8Array.of(9)]),
   'a file key that is too short': written(5, [6, 'm_key'], [7, new Uint8Array(31)], [8, Uint8Array.of(9)]),
   'a media key that is none': written(5, [6, '../x'], ...file.slice(1)),
@@ -159,16 +162,6 @@ const refused: Record<string, Uint8Array> = {
   'an empty waveform': written(6, ...file, [14, Uint8Array.of(9)], [15, '']),
   'a sample above 100': written(6, ...file, [14, Uint8Array.of(9)], [15, Uint8Array.of(101)]),
   'a waveform that is too long': written(6, ...file, [14, Uint8Array.of(9)], [15, new Uint8Array(65)]),
-  'an empty acknowledgement': written(8, [17, '']),
-  'half a hash': written(8, [17, new Uint8Array(24)]),
-  'too many hashes': written(8, [17, new Uint8Array(16 * (MAX_ACKNOWLEDGED + 1))]),
-  'a resent acknowledgement': written(9, [3, 'm'], [18, written(8, [17, new Uint8Array(16)])]),
-  'a resent message inside another': written(
-    9,
-    [3, 'm'],
-    [18, written(9, [3, 'm'], [18, written(1, [1, ''])])],
-  ),
-  'a resent message that cannot be decoded': written(9, [3, 'm'], [18, written(1)]),
   'too many unknown members': written(
     1,
     [1, ''],
@@ -181,7 +174,6 @@ for (const [name, bytes] of Object.entries(refused))
   test(`refused: ${name}`, () => expectCode('INVALID_ENCODING', () => decodeSecretContent(bytes)))
 
 test('content that would be refused is not encoded', async () => {
-  const nested = encodeSecretContent({ kind: 'resent', messageId: 'm', content: written(1, [1, '']) })
   for (const wrong of [
     { kind: 'text', text: 'x'.repeat(MAX_SECRET_TEXT_BYTES + 1) },
     { kind: 'text', text: 7 },
@@ -197,8 +189,9 @@ test('content that would be refused is not encoded', async () => {
     { ...voice, waveform: [300] },
     { ...voice, waveform: [-1] },
     { ...attachment, dimensions: { width: 0, height: 1 } },
-    { kind: 'acknowledgement', messages: [new Uint8Array(15)] },
-    { kind: 'resent', messageId: 'm', content: nested },
+    { kind: 'edit', messageId: 'm', text: '' },
+    { kind: 'edit', messageId: 'm', text: '', at: 0.5 },
+    { kind: 'reaction', messageId: 'm', isOwn: false, reaction: '', at: 1 },
   ])
     expect([wrong, await codeOf(() => encodeSecretContent(wrong as never))]).toEqual([
       wrong,

@@ -4,10 +4,8 @@ import { type Bytes, checkBytes } from './bytes.ts'
 import { invalidContent, MemberReader, MemberWriter } from './content-members.ts'
 import { CryptoError } from './crypto-error.ts'
 import { isMediaKey } from './media-key.ts'
-import { MESSAGE_HASH_BYTES } from './message-binding.ts'
 import {
   type KnownContent,
-  MAX_ACKNOWLEDGED,
   MAX_SECRET_CONTENT_BYTES,
   MAX_SECRET_TEXT_BYTES,
   type Reply,
@@ -25,6 +23,8 @@ const MAX_REACTION_BYTES = 64
 const MAX_EDGE = 65_535
 const MAX_SAMPLES = 64
 const MAX_SAMPLE = 100
+/** The last time that a `Date` can have. */
+const MAX_TIME = 8_640_000_000_000_000
 const MESSAGE_ID = /^[\x21-\x7e]{1,128}$/
 
 /** The numbers of kinds. A number is never given to another kind. */
@@ -36,8 +36,7 @@ const KINDS = {
   attachment: 5,
   voice: 6,
   profile: 7,
-  acknowledgement: 8,
-  resent: 9,
+  text_form: 8,
 } as const satisfies Record<KnownContent['kind'], number>
 
 /** The numbers of members, the same for all kinds. A number is never given to another member. */
@@ -46,7 +45,7 @@ const MEMBERS = {
   replyToId: 2,
   messageId: 3,
   reaction: 4,
-  isRemoved: 5,
+  at: 5,
   mediaKey: 6,
   fileKey: 7,
   sizeBytes: 8,
@@ -58,8 +57,7 @@ const MEMBERS = {
   durationMs: 14,
   waveform: 15,
   picture: 16,
-  messages: 17,
-  content: 18,
+  isOwn: 17,
 } as const
 
 /**
@@ -109,13 +107,19 @@ function writeMembers(to: MemberWriter, content: KnownContent): void {
   switch (content.kind) {
     case 'text':
       to.text(MEMBERS.text, content.text).text(MEMBERS.replyToId, content.replyToId)
+      writeTime(to, content.at)
+      return
+    case 'text_form':
+      to.text(MEMBERS.text, content.text)
       return
     case 'edit':
       to.text(MEMBERS.text, content.text).text(MEMBERS.messageId, content.messageId)
+      writeTime(to, content.at)
       return
     case 'reaction':
       to.text(MEMBERS.messageId, content.messageId).text(MEMBERS.reaction, content.reaction)
-      to.flag(MEMBERS.isRemoved, content.isRemoved)
+      to.flag(MEMBERS.isOwn, content.isOwn)
+      writeTime(to, content.at)
       return
     case 'deletion':
       to.text(MEMBERS.messageId, content.messageId)
@@ -133,34 +137,23 @@ function writeMembers(to: MemberWriter, content: KnownContent): void {
       return
     case 'profile':
       to.text(MEMBERS.name, content.name).record(MEMBERS.picture, content.picture, writeFile)
-      return
-    case 'acknowledgement':
-      to.record(MEMBERS.messages, content.messages, (writer, hashes) => {
-        for (const hash of hashes) {
-          checkBytes(hash, 'the hash of a message', MESSAGE_HASH_BYTES)
-          writer.fixed(hash)
-        }
-      })
-      return
-    case 'resent':
-      to.text(MEMBERS.messageId, content.messageId).bytes(MEMBERS.content, content.content)
   }
 }
 
 function decodeKnown(kind: number, from: MemberReader): KnownContent | undefined {
   switch (kind) {
     case KINDS.text:
-      return { kind: 'text', text: needed(readText(from)), ...readReply(from) }
-    case KINDS.edit:
-      return { kind: 'edit', messageId: needed(readId(from)), text: needed(readText(from)) }
+      return { kind: 'text', text: needed(readText(from)), ...readReply(from), at: readTime(from) }
+    case KINDS.text_form:
+      return { kind: 'text_form', text: needed(readText(from)) }
+    case KINDS.edit: {
+      const [messageId, text] = [needed(readId(from)), needed(readText(from))]
+      return { kind: 'edit', messageId, text, at: needed(readTime(from)) }
+    }
     case KINDS.reaction: {
-      const reaction = needed(from.text(MEMBERS.reaction, MAX_REACTION_BYTES, 1))
-      return {
-        kind: 'reaction',
-        messageId: needed(readId(from)),
-        reaction,
-        isRemoved: from.flag(MEMBERS.isRemoved),
-      }
+      const reaction = from.text(MEMBERS.reaction, MAX_REACTION_BYTES, 1)
+      const [messageId, isOwn] = [needed(readId(from)), from.flag(MEMBERS.isOwn)]
+      return { kind: 'reaction', messageId, isOwn, reaction, at: needed(readTime(from)) }
     }
     case KINDS.deletion:
       return { kind: 'deletion', messageId: needed(readId(from)) }
@@ -176,23 +169,6 @@ function decodeKnown(kind: number, from: MemberReader): KnownContent | undefined
     case KINDS.profile: {
       const name = from.text(MEMBERS.name, MAX_NAME_BYTES, 1)
       return { kind: 'profile', name, picture: from.record(MEMBERS.picture, readFile) }
-    }
-    case KINDS.acknowledgement: {
-      const most = MAX_ACKNOWLEDGED * MESSAGE_HASH_BYTES
-      const hashes = needed(from.bytes(MEMBERS.messages, most, MESSAGE_HASH_BYTES))
-      const reader = new ByteReader(hashes)
-      const messages: Bytes[] = []
-      while (!reader.isAtEnd) messages.push(reader.fixed(MESSAGE_HASH_BYTES))
-      return { kind: 'acknowledgement', messages }
-    }
-    case KINDS.resent: {
-      const content = needed(from.bytes(MEMBERS.content, MAX_SECRET_CONTENT_BYTES, 2))
-      // Looked at before it is decoded: what is resent inside what is resent could be as deep as it is long.
-      const [format, inner] = content
-      if (format === FORMAT && (inner === KINDS.resent || inner === KINDS.acknowledgement))
-        throw invalidContent('this kind of content is never sent again')
-      decodeSecretContent(content)
-      return { kind: 'resent', messageId: needed(readId(from)), content }
     }
     default:
       return undefined
@@ -276,6 +252,16 @@ function readReply(from: MemberReader): Reply {
 
 function readId(from: MemberReader): string | undefined {
   return messageIdOf(from.text(MEMBERS.messageId, MAX_ID_BYTES))
+}
+
+function writeTime(to: MemberWriter, at: number | undefined): void {
+  to.record(MEMBERS.at, at, (writer, each) => writer.number(each))
+}
+
+function readTime(from: MemberReader): number | undefined {
+  const at = from.record(MEMBERS.at, (reader) => reader.number())
+  if (at !== undefined && at > MAX_TIME) throw invalidContent('a time is out of bounds')
+  return at
 }
 
 function messageIdOf(text: string | undefined): string | undefined {

@@ -4,9 +4,7 @@ import type { UnknownMember } from './content-members.ts'
 /** The most bytes of an encoded content. With what encryption adds, it fits into a message. */
 export const MAX_SECRET_CONTENT_BYTES = 45_056
 /** The most bytes of the UTF-8 of a text or caption. */
-export const MAX_SECRET_TEXT_BYTES = 40_000
-/** The most messages that one acknowledgement names. */
-export const MAX_ACKNOWLEDGED = 1024
+export const MAX_SECRET_TEXT_BYTES = 43_000
 
 /** What every content has. */
 interface Common {
@@ -43,22 +41,39 @@ export type SecretPreview =
 export interface SecretText extends Common, Reply {
   readonly kind: 'text'
   readonly text: string
+  /** The `at` of its last edit, if it was edited before this was sent. */
+  readonly at?: number | undefined
 }
 
-/** A new text, or caption, for an earlier message of the same sender. */
+/**
+ * What a file's message says under version 1, of a file that was encrypted with the conversation's one key:
+ * one that was uploaded before the conversation had version 3.
+ */
+export interface SecretTextForm extends Common {
+  readonly kind: 'text_form'
+  /** As `encodeContent` gives it. */
+  readonly text: string
+}
+
+/** A new text for an earlier message of the same sender. */
 export interface SecretEdit extends Common {
   readonly kind: 'edit'
   readonly messageId: string
   readonly text: string
+  /** Milliseconds since 1970 by the sender's clock, more than at the edit before. The latest edit counts. */
+  readonly at: number
 }
 
-/** A reaction to a message of either side. `isRemoved` takes it back. */
+/** The sender's reaction to a message of either side, which takes the place of its reaction before. */
 export interface SecretReaction extends Common {
   readonly kind: 'reaction'
   readonly messageId: string
-  /** Usually one emoji; at most 64 bytes. */
-  readonly reaction: string
-  readonly isRemoved: boolean
+  /** Whether the message is the sender's own. Both sides choose ids, so both may have one with this id. */
+  readonly isOwn: boolean
+  /** Usually one emoji; at most 64 bytes. Without one, the reaction is taken back. */
+  readonly reaction?: string | undefined
+  /** As of an edit: the latest reaction counts. */
+  readonly at: number
 }
 
 /** The deletion of an earlier message of the same sender. */
@@ -93,21 +108,6 @@ export interface SecretProfile extends Common {
   readonly picture?: SealedFile | undefined
 }
 
-/** Which messages the sender has stored: the `hashOfMessage` of each, 16 bytes. */
-export interface SecretAcknowledgement extends Common {
-  readonly kind: 'acknowledgement'
-  readonly messages: readonly Uint8Array[]
-}
-
-/** A message that is sent again after a rejoin, because it was never acknowledged. */
-export interface SecretResent extends Common {
-  readonly kind: 'resent'
-  /** The id that it had. */
-  readonly messageId: string
-  /** The encoded content that it had. */
-  readonly content: Uint8Array
-}
-
 /** A content of a later format, or of a kind that this version does not know. */
 export interface SecretUnknown {
   readonly kind: 'unknown'
@@ -118,14 +118,13 @@ export interface SecretUnknown {
 /** The content of a version 3 message. */
 export type SecretContent =
   | SecretText
+  | SecretTextForm
   | SecretEdit
   | SecretReaction
   | SecretDeletion
   | SecretAttachment
   | SecretVoice
   | SecretProfile
-  | SecretAcknowledgement
-  | SecretResent
   | SecretUnknown
 
 /** A content whose members this version knows. */

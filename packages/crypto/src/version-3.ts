@@ -45,11 +45,9 @@ export {
 export { MAX_UNPADDED_BYTES, MIN_PADDED_BYTES, pad, paddedLength, unpad } from './padding.ts'
 export { decodeSecretContent, encodeSecretContent } from './secret-content.ts'
 export {
-  MAX_ACKNOWLEDGED,
   MAX_SECRET_CONTENT_BYTES,
   MAX_SECRET_TEXT_BYTES,
   type SealedFile,
-  type SecretAcknowledgement,
   type SecretAttachment,
   type SecretContent,
   type SecretDeletion,
@@ -57,8 +55,8 @@ export {
   type SecretPreview,
   type SecretProfile,
   type SecretReaction,
-  type SecretResent,
   type SecretText,
+  type SecretTextForm,
   type SecretUnknown,
   type SecretVoice,
 } from './secret-kinds.ts'

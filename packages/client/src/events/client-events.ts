@@ -53,6 +53,10 @@ export interface ClientEvents {
   status_change: { readonly message: StoredMessage; readonly previous: MessageStatus }
   /** A message, sent or received, was retracted. Its text is deleted. */
   retracted: StoredMessage
+  /** The sender of a message edited its text. */
+  edited: StoredMessage
+  /** This account or the contact reacted to a message, or took a reaction back. */
+  reacted: StoredMessage
   network_state: NetworkState
   /** `isLocked` changed. If tabs share a client, another tab may have become the leader. */
   lock_state: LockState

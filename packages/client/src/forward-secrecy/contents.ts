@@ -1,51 +1,91 @@
 // The content of a version 3 message, to and from what is stored of it.
-import { CryptoError, decodeContent, encodeContent } from '@sotto/crypto'
+import { CryptoError, decodeBase64, decodeContent, encodeBase64, encodeContent } from '@sotto/crypto'
 import { decodeSecretContent, encodeSecretContent, type SecretContent } from '@sotto/crypto/version-3'
+import type { ConversationId } from '@sotto/protocol'
 import { contentOf, fieldsOf } from '../messages/content.ts'
-import type { StoredMessage } from '../stores/stores.ts'
+import type { AboutMessage, ClientStore, StoredMessage } from '../stores/stores.ts'
+import type { PeerChange } from './peer-changes.ts'
+import { reactionBy } from './reactions.ts'
 
-/**
- * The encoded content of a stored message; undefined for a retracted one. Text, replies and media have
- * the form that they have under version 1.
- */
+/** The encoded content of a stored message; undefined if it has none, such as a retracted one. */
 export function encodeMessage(message: StoredMessage): Uint8Array | undefined {
+  // A later version wrote it, on this device or where the archive of its history was made.
+  if (message.msgType === 'unknown' && message.content !== undefined) return decodeBase64(message.content)
   const content = contentOf(message)
   if (!content) return undefined
   const { replyToId, ...parts } = content
-  const plain = parts.kind === 'text' ? { text: parts.text } : parts
-  return encodeSecretContent({ kind: 'text', text: encodeContent({ ...plain, replyToId }) })
+  if (parts.kind === 'text')
+    return encodeSecretContent({ kind: 'text', text: parts.text, replyToId, at: message.editedAt })
+  // The file was encrypted with the key of the conversation, as version 1 does.
+  return encodeSecretContent({ kind: 'text_form', text: encodeContent({ ...parts, replyToId }) })
 }
 
-/** The encoded deletion of an own message. */
-export function encodeDeletion(messageId: string): Uint8Array {
-  return encodeSecretContent({ kind: 'deletion', messageId })
+/**
+ * The encoded content of what changes a message: its deletion, its text or this account's reaction as they
+ * are now. Undefined if nothing is left to say, because the message was retracted or removed.
+ */
+export async function encodeAbout(
+  store: Pick<ClientStore, 'findMessage'>,
+  conversationId: ConversationId,
+  { kind, isMe, id: messageId }: AboutMessage,
+): Promise<Uint8Array | undefined> {
+  if (kind === 'deletion') return encodeSecretContent({ kind, messageId })
+  const message = await store.findMessage(conversationId, isMe, messageId)
+  if (!message || message.retracted || message.removed) return undefined
+  if (kind === 'edit') {
+    const { text, editedAt: at } = message
+    return at === undefined ? undefined : encodeSecretContent({ kind, messageId, text, at })
+  }
+  const reaction = reactionBy(true, message)
+  return (
+    reaction &&
+    encodeSecretContent({ kind, messageId, isOwn: isMe, reaction: reaction.text, at: reaction.at })
+  )
 }
 
 /** The fields of a message that is shown. */
-export type ShownFields = ReturnType<typeof fieldsOf> & Pick<StoredMessage, 'replyToId'>
+export type ShownFields = ReturnType<typeof fieldsOf> &
+  Pick<StoredMessage, 'replyToId' | 'content' | 'editedAt'>
 
-/** What a body says: a message to show, a deletion, or something that this version does not know. */
+/** What a body says: a message to show, a change of an earlier one, or nothing that can be read. */
 export type ReadBody =
   | { readonly kind: 'message'; readonly fields: ShownFields }
-  | { readonly kind: 'deletion'; readonly messageId: string }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'change'; readonly content: PeerChange }
+  | { readonly kind: 'unreadable' }
 
-/** Reads a body. What is no content, which only a faulty client sends, is unknown. */
+/** Reads a body. A content that a later version knows is shown as `unknown`, and kept. */
 export function readBody(body: Uint8Array): ReadBody {
-  const content = decodeOrUnknown(body)
-  if (content.kind === 'deletion') return { kind: 'deletion', messageId: content.messageId }
-  if (content.kind !== 'text') return { kind: 'unknown' }
-  const read = decodeContent(content.text)
-  const replyToId = read.replyToId
-  return { kind: 'message', fields: { ...fieldsOf(read), ...(replyToId === undefined ? {} : { replyToId }) } }
+  const content = decodeOrUndefined(body)
+  switch (content?.kind) {
+    case undefined:
+      return { kind: 'unreadable' }
+    case 'deletion':
+    case 'edit':
+    case 'reaction':
+      return { kind: 'change', content }
+    case 'text': {
+      const { text, at, replyToId } = content
+      return shown({ text, msgType: 'text', ...(at === undefined ? {} : { editedAt: at }) }, replyToId)
+    }
+    case 'text_form': {
+      const read = decodeContent(content.text)
+      return shown(fieldsOf(read), read.replyToId)
+    }
+    default:
+      return shown({ text: '', msgType: 'unknown', content: encodeBase64(body) }, undefined)
+  }
 }
 
-function decodeOrUnknown(body: Uint8Array): SecretContent {
+function shown(fields: ShownFields, replyToId: string | undefined): ReadBody {
+  return { kind: 'message', fields: { ...fields, ...(replyToId === undefined ? {} : { replyToId }) } }
+}
+
+/** Undefined for what no client writes. */
+function decodeOrUndefined(body: Uint8Array): SecretContent | undefined {
   try {
     return decodeSecretContent(body)
   } catch (error) {
-    if (error instanceof CryptoError && error.code === 'INVALID_ENCODING')
-      return { kind: 'unknown', bytes: body }
+    if (error instanceof CryptoError && error.code === 'INVALID_ENCODING') return undefined
     throw error
   }
 }

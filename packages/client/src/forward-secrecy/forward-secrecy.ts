@@ -11,7 +11,7 @@ import {
   type RelayFrame,
 } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
-import type { Forward, MessageOfContact } from '../messages/messages.ts'
+import type { Forward, MessageOfContact, UserSecrecy } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
 import type {
   Ask,
@@ -25,9 +25,10 @@ import type {
 } from '../secrecy/version-3/version-3.ts'
 import { SecretStates } from '../stores/secret-states.ts'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
-import { encodeDeletion, encodeMessage } from './contents.ts'
+import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
+import { OwnChanges } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { recordsOf } from './records.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
@@ -50,8 +51,10 @@ interface OpenHandshake {
 }
 
 /** Version 3 of one identity on this device. */
-export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
+export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'>, UserSecrecy {
   readonly calls: SecretCalls
+  /** The edits and reactions of this account. */
+  readonly changes: OwnChanges
   readonly #context: ForwardContext
   readonly #states: SecretStates
   readonly #leaf: OwnLeaf
@@ -88,6 +91,10 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     this.#context = context
     this.#states = states
     this.#leaf = leaf
+    this.changes = new OwnChanges(context, {
+      alone: (id, work) => this.#courseOf(id).alone(work),
+      isSealing: (id) => this.#sealing.has(id),
+    })
     this.#stock = new KeyPackageStock(states, leaf, context.http, () => context.platform.clock.now())
     this.calls = new SecretCalls({
       ...{ context, own: accountOf(context.keys) },
@@ -348,11 +355,22 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
   }
 
   async #sendEventOf(intent: OutboxIntent): Promise<CourseEvent | undefined> {
-    const { internalId: id, conversationId, deletes, resends } = intent
-    if (deletes !== undefined) return { type: 'send', id, body: encodeDeletion(deletes), deletes }
-    const message = await this.#context.store.findMessage(conversationId, true, resends ?? id)
-    const body = message && encodeMessage(message)
-    return body && { type: 'send', id, body, ...(resends === undefined ? {} : { resends }) }
+    const { internalId: id, about, resends } = intent
+    const body = await this.#bodyOf(intent)
+    return (
+      body && {
+        ...{ type: 'send', id, body },
+        ...(resends === undefined ? {} : { resends }),
+        ...(about?.kind === 'deletion' ? { deletes: about.id } : {}),
+      }
+    )
+  }
+
+  async #bodyOf({ internalId, conversationId, about, resends }: OutboxIntent) {
+    const { store } = this.#context
+    if (about) return encodeAbout(store, conversationId, about)
+    const message = await store.findMessage(conversationId, true, resends ?? internalId)
+    return message && encodeMessage(message)
   }
 
   #afterStep(conversationId: ConversationId, made: Step): void {
@@ -420,15 +438,16 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'> {
     const toAliasId = sessions.find(conversationId)?.theirAliasId
     if (toAliasId === undefined) return
     for (const id of ids) {
-      if (outbox.repeats(conversationId, id)) continue
+      if (outbox.list(conversationId).some(({ resends }) => resends === id)) continue
       const message = await store.findMessage(conversationId, true, id)
-      if (!message || message.retracted || message.removed) {
+      const about = message?.about
+      const intent: OutboxIntent | undefined = message && {
+        ...{ internalId: randomUuid(platform.random), conversationId, toAliasId, text: '' },
+        ...{ addedAt: platform.clock.now(), version: 3, resends: message.id, ...(about && { about }) },
+      }
+      if (!intent || !(await this.#bodyOf(intent))) {
         this.#give(conversationId, { type: 'failed', id })
         continue
-      }
-      const intent: OutboxIntent = {
-        ...{ internalId: randomUuid(platform.random), conversationId, toAliasId, text: '' },
-        ...{ addedAt: platform.clock.now(), version: 3, resends: message.id },
       }
       await journal.write([{ change: 'outbox_added', intent }])
       outbox.accept(intent)

@@ -4,14 +4,15 @@ import type { ConversationId } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Keep, Step } from '../secrecy/version-3/version-3.ts'
 import {
+  type AboutMessage,
   type OutboxIntent,
-  patched,
   type StoreChange,
   type StoredMessage,
   tombstoneOf,
 } from '../stores/stores.ts'
 import { readBody } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
+import { changeByPeer } from './peer-changes.ts'
 import type { Recorded } from './running-course.ts'
 
 type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'sessions' | 'settings' | 'store'> & {
@@ -23,7 +24,6 @@ type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'session
 const NOTHING: Recorded = { changes: [], after: () => {} }
 /** A commit begins the next epoch long before there are so many messages in one. */
 const MOST_IN_EPOCH = 1e6
-const RETRACTED = { text: '', retracted: true } as const
 
 /** The changes of the records of a step, and what to do once they are stored. */
 export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
@@ -76,16 +76,13 @@ async function messageRecord(
   context: Context,
   keep: Extract<Keep, { readonly keep: 'message' }>,
 ): Promise<Recorded> {
-  const { store, conversationId, emitter } = context
+  const { store, conversationId } = context
   const read = readBody(keep.body)
-  if (read.kind === 'deletion') {
-    const message = await store.findMessage(conversationId, false, read.messageId)
-    const seen = seenChange(context, keep)
-    if (!message || message.retracted || message.removed) return { ...NOTHING, changes: [seen] }
-    const retracted = patched(message, RETRACTED)
+  if (read.kind === 'change') {
+    const { changes, after } = (await changeByPeer(context, read.content)) ?? NOTHING
     return {
-      changes: [{ change: 'message', message: retracted }, seen],
-      after: () => emitter.emit('retracted', retracted),
+      changes: [...changes, ...(await unreadableChange(context, keep)), seenChange(context, keep)],
+      after,
     }
   }
   const { resends } = keep
@@ -96,10 +93,20 @@ async function messageRecord(
   const base = earlier ?? baseOf(context, { id: resends ?? keep.id, seq: keep.seq })
   const { msgType: _, ...rest } = base
   const record =
-    read.kind === 'unknown'
+    read.kind === 'unreadable'
       ? shown(context, { ...rest, text: '', msgType: 'undecryptable' })
       : shown(context, { ...rest, ...read.fields })
   return earlier ? { ...record, changes: [...record.changes, seenChange(context, keep)] } : record
+}
+
+/** A hidden message that was told as unreadable, and that this one repeats, is shown no more. */
+async function unreadableChange(
+  { store, conversationId }: Context,
+  { resends }: Extract<Keep, { readonly keep: 'message' }>,
+): Promise<readonly StoreChange[]> {
+  const earlier = resends === undefined ? undefined : await store.findMessage(conversationId, false, resends)
+  if (earlier?.msgType !== 'undecryptable') return []
+  return [{ change: 'message_removed', conversationId, isMe: false, id: earlier.id }]
 }
 
 /**
@@ -147,17 +154,32 @@ function sealedRecord(
         ...sealed,
       }
   const changes: StoreChange[] = [{ change: 'outbox_added', intent }]
+  if (intent.about && !intent.resends) changes.push(hiddenChange(intent, intent.about))
   // What was withdrawn while it was encrypted leaves all the same, because it has its place now.
   return { changes, after: () => (outbox.find(id) ? outbox.replace(intent) : outbox.accept(intent)) }
+}
+
+/** By what is kept of a hidden message of this account, it can be sent again. */
+function hiddenChange({ internalId: id, conversationId }: OutboxIntent, about: AboutMessage): StoreChange {
+  const message = {
+    id,
+    conversationId,
+    isMe: true,
+    text: '',
+    time: 0,
+    status: 'sending',
+    version: 3,
+  } as const
+  return { change: 'message', message: tombstoneOf({ ...message, about }) }
 }
 
 async function unsealedRecord({ outbox, store, conversationId }: Context, id: string): Promise<Recorded> {
   const before = outbox.find(id)
   if (!before) return NOTHING
   const { payload: _, epoch: _epoch, ...intent } = before
-  const { resends, deletes } = intent
+  const { resends, about } = intent
   // An acknowledgement is made anew when it is due.
-  if (!resends && !deletes && !(await store.findMessage(conversationId, true, id)))
+  if (!resends && !about && !(await store.findMessage(conversationId, true, id)))
     return withdrawn({ outbox }, id)
   return { changes: [{ change: 'outbox_added', intent }], after: () => outbox.replace(intent) }
 }

@@ -122,6 +122,11 @@ export class RunningCourse {
     this.#left.clear()
   }
 
+  /** Runs work while no event is handled. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(work)
+  }
+
   /** Resolves when everything that was given before has settled. */
   settled(): Promise<void> {
     return this.#queue.settled()

@@ -33,11 +33,13 @@ export function fieldsOf(content: MessageContent): ContentFields {
 /**
  * The content of a stored message in parts: its text, or the media key (with its digest, if it has one) and
  * what the sender says of the media: a file's name and size, an image's dimensions and thumbnail, the length
- * and waveform of a voice message. Undefined for a retracted or `undecryptable` message. All of these are the
- * sender's claims. A name is on one line, without control, bidirectional and invisible characters.
+ * and waveform of a voice message. Undefined for a retracted, `undecryptable` or `unknown` message. All of
+ * these are the sender's claims. A name is on one line, without control, bidirectional and invisible
+ * characters.
  */
 export function contentOf(message: StoredMessage): MessageContent | undefined {
-  if (message.retracted || message.msgType === 'undecryptable') return undefined
+  if (message.retracted || message.msgType === 'undecryptable' || message.msgType === 'unknown')
+    return undefined
   const reply = message.replyToId === undefined ? {} : { replyToId: message.replyToId }
   // Text stays literal even if it looks like a media form: a person may type "[img]".
   if (message.msgType === undefined || message.msgType === 'text')

@@ -1,7 +1,13 @@
 // What the messages need of version 3. Its part of the client (`forward-secrecy/`) is a script of its
 // own, which is loaded with the first use.
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
-import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
+import type {
+  AboutMessage,
+  OutboxIntent,
+  SessionRecord,
+  StoreChange,
+  StoredMessage,
+} from '../stores/stores.ts'
 
 /** What names a message of the outbox. */
 export type MessageOfContact = Pick<OutboxIntent, 'internalId' | 'conversationId' | 'version'>
@@ -40,3 +46,21 @@ export interface Forward {
  * - `peer_rejoins`: the contact has joined again too often in a day.
  */
 export type SecrecyStop = 'displaced' | 'own_rejoins' | 'peer_rejoins'
+
+/** What the user asks of version 3. */
+export interface UserSecrecy {
+  /** What holds up a conversation. */
+  stopOf(conversationId: ConversationId): Promise<SecrecyStop | undefined>
+  /** Carries out what the user decided. Resolves once it is stored. */
+  decide(conversationId: ConversationId, word: 'use_this_device' | 'allow_rejoins'): Promise<void>
+  readonly changes: {
+    /** See `Edits.edit`. */
+    edit(contact: string, id: AboutMessage['id'], text: string): Promise<StoredMessage>
+    /** See `Reactions`. Without a text the reaction is taken back. */
+    react(
+      contact: string,
+      name: Pick<AboutMessage, 'isMe' | 'id'>,
+      text: string | undefined,
+    ): Promise<StoredMessage>
+  }
+}

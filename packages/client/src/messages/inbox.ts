@@ -246,7 +246,7 @@ function messageOf(
     fromAliasId: session.theirAliasId,
   } as const
   if (content === undefined) return { ...base, text: '', msgType: 'undecryptable' }
-  const replyToId = content.replyToId
+  const { replyToId } = content
   const nonce = nonceOf(offline.payloadEncrypted)
-  return { ...base, nonce, ...fieldsOf(content), ...(replyToId === undefined ? {} : { replyToId }) }
+  return { ...base, nonce, ...fieldsOf(content), ...(replyToId && { replyToId }) }
 }

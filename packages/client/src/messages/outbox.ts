@@ -139,7 +139,8 @@ export class Outbox {
     }
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const isForward = this.#isForward(session)
-    const { plaintext, fields } = outgoing(content, options.replyToId, forward?.announces)
+    const { replyToId } = options
+    const { plaintext, fields } = outgoing(content, replyToId, forward?.announces)
     const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
     if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
@@ -154,7 +155,7 @@ export class Outbox {
       addedAt: platform.clock.now(),
       ...(payload === undefined ? { version: 3 } : { payload }),
       ...(payload && forward && !this.#isOpen ? { unsent: true } : {}),
-      ...(options.replyToId === undefined ? {} : { replyToId: options.replyToId }),
+      ...(replyToId && { replyToId }),
     }
     const message: StoredMessage = {
       id: intent.internalId,
@@ -164,7 +165,7 @@ export class Outbox {
       time: intent.addedAt,
       status: 'sending',
       ...(payload === undefined ? { version: 3 } : { nonce: nonceOf(payload) }),
-      ...(intent.replyToId === undefined ? {} : { replyToId: intent.replyToId }),
+      ...(replyToId && { replyToId }),
     }
     this.#begun.set(id, session.conversationId)
     const write = journal.write([
@@ -244,9 +245,9 @@ export class Outbox {
     this.#pump()
   }
 
-  /** Whether the message is repeated already. */
-  repeats(conversationId: ConversationId, messageId: string): boolean {
-    return this.#queue.of(conversationId).some(({ intent }) => intent.resends === messageId)
+  /** The messages of a conversation, in their order. */
+  list(conversationId: ConversationId): readonly OutboxIntent[] {
+    return this.#queue.of(conversationId).map(({ intent }) => intent)
   }
 
   /** The messages under an older version that certainly never left this device. */
@@ -449,7 +450,7 @@ export class Outbox {
       crypto_v: version,
       payload,
       after,
-      ...(epoch === undefined ? {} : { epoch }),
+      epoch,
     })
     return isSent ? 'sent' : 'offline'
   }

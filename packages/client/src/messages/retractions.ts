@@ -71,17 +71,19 @@ export class Retractions {
       { change: 'message_patch', conversationId, isMe: true, id, patch: RETRACTED },
     ]
     if (!this.#outbox.hasToLeave(id)) changes.push({ change: 'outbox_removed', internalId: id })
-    const intent: RetractIntent = {
-      messageId: id,
-      conversationId,
-      toAliasId: session.theirAliasId,
-      addedAt: platform.clock.now(),
-    }
+    const base = { conversationId, toAliasId: session.theirAliasId, addedAt: platform.clock.now() }
+    const intent: RetractIntent = { ...base, messageId: id }
     // The relay never stored a message that it refused.
     const isAtRelay = message.status !== 'failed' || message.failure === 'EXPIRED'
     if (isAtRelay) changes.push({ change: 'retract_added', intent })
     // Under version 3 a contact believes only an encrypted deletion, which the relay cannot make.
-    const deletion = message.version && isAtRelay ? this.#deletionOf(intent) : undefined
+    const deletion: OutboxIntent | undefined =
+      message.version && isAtRelay
+        ? {
+            ...{ ...base, internalId: randomUuid(platform.random), text: '', version: 3 },
+            about: { kind: 'deletion', isMe: true, id },
+          }
+        : undefined
     if (deletion) changes.push({ change: 'outbox_added', intent: deletion })
     await journal.write(changes)
     this.#outbox.withdraw(id)
@@ -152,11 +154,6 @@ export class Retractions {
       this.#confirmations.add(frame.conv_id, frame.seq, frame.from)
       if (retracted) emitter.emit('retracted', retracted)
     })
-  }
-
-  #deletionOf({ messageId, conversationId, toAliasId, addedAt }: RetractIntent): OutboxIntent {
-    const internalId = randomUuid(this.#context.platform.random)
-    return { internalId, conversationId, toAliasId, addedAt, text: '', version: 3, deletes: messageId }
   }
 
   #send(intent: RetractIntent): void {

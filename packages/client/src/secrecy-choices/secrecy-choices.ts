@@ -12,22 +12,36 @@ const Stop = /* @__PURE__ */ v.picklist(['displaced', 'own_rejoins', 'peer_rejoi
 const stopOf = /* @__PURE__ */ tabMethod(
   'secrecy.stopOf',
   { takes: Contact, answers: /* @__PURE__ */ v.union([Stop, v.undefined()]) },
-  (device: Device, contact): Promise<SecrecyStop | undefined> => device.needEngine().secrecyStopOf(contact),
+  async (device: Device, contact): Promise<SecrecyStop | undefined> => {
+    const engine = device.needEngine()
+    const { conversationId } = engine.sessions.get(contact)
+    return (await engine.loadForward()).stopOf(conversationId)
+  },
 )
 const useThisDevice = /* @__PURE__ */ tabMethod(
   'secrecy.useThisDevice',
   { takes: Contact, answers: /* @__PURE__ */ v.void() },
-  (device: Device, contact): Promise<void> => device.needEngine().decideSecrecy(contact, 'use_this_device'),
+  (device: Device, contact): Promise<void> => decide(device, contact, 'use_this_device'),
 )
 const allowRejoins = /* @__PURE__ */ tabMethod(
   'secrecy.allowRejoins',
   { takes: Contact, answers: /* @__PURE__ */ v.void() },
-  (device: Device, contact): Promise<void> => device.needEngine().decideSecrecy(contact, 'allow_rejoins'),
+  (device: Device, contact): Promise<void> => decide(device, contact, 'allow_rejoins'),
 )
 const part = /* @__PURE__ */ new ModulePart<Device>({
   methods: [stopOf, useThisDevice, allowRejoins],
   open: (device) => device,
 })
+
+async function decide(
+  device: Device,
+  contact: string,
+  word: 'use_this_device' | 'allow_rejoins',
+): Promise<void> {
+  const engine = device.needEngine()
+  const { conversationId } = engine.sessions.get(contact)
+  await (await engine.loadForward()).decide(conversationId, word)
+}
 
 /**
  * The user's decisions about forward secrecy: `const choices = new SecrecyChoices(client)`. The event

@@ -186,7 +186,7 @@ export class FileStore extends InMemoryReads {
       case 'offline_removed':
         return true
       case 'message_patch':
-        return change.patch.retracted === true
+        return change.patch.text !== undefined
       case 'message': {
         const { conversationId, isMe, id, retracted } = change.message
         return retracted === true && this.state.findMessage(conversationId, isMe, id) !== undefined

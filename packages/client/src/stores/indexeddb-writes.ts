@@ -223,7 +223,7 @@ async function makeRow(
     message,
     name,
     ...(message.removed ? {} : { order: [conversationId, seq ?? WITHOUT_SEQ, message.time] }),
-    ...(nonce === undefined ? {} : { nonce: [conversationId, nonce] }),
+    ...(nonce && { nonce: [conversationId, nonce] }),
   }
   if (seq !== undefined) {
     // A seq names one message: the first one that has it.

@@ -39,6 +39,27 @@ export const MessageStatus = v.picklist(['sending', 'sent', 'delivered', 'read',
 /** The progress of a sent message. A received message is `delivered` once it is stored here. */
 export type MessageStatus = v.InferOutput<typeof MessageStatus>
 
+/** What a hidden message of version 3 changes: a message of this account (`isMe`), or of the contact. */
+export const AboutMessage = v.object({
+  kind: v.picklist(['edit', 'reaction', 'deletion']),
+  isMe: v.boolean(),
+  id: MessageId,
+})
+/** See {@link AboutMessage}. */
+export type AboutMessage = Readonly<v.InferOutput<typeof AboutMessage>>
+
+/** The last reaction of this account (`isMe`), or of the contact. */
+export const MessageReaction = v.object({
+  isMe: v.boolean(),
+  /** One emoji. Without it, the reaction was taken back. */
+  text: v.exactOptional(v.string()),
+  /** When, as its sender says. */
+  at: Time,
+})
+/** See {@link MessageReaction}. */
+export type MessageReaction = Readonly<v.InferOutput<typeof MessageReaction>>
+const Reactions = v.exactOptional(v.pipe(v.array(MessageReaction), v.readonly()))
+
 /** A decrypted message, sent or received. `time` is the sender's clock until the relay reports its own. */
 export const StoredMessage = v.object({
   id: MessageId,
@@ -47,8 +68,11 @@ export const StoredMessage = v.object({
   isMe: v.boolean(),
   time: Time,
   status: MessageStatus,
-  /** `undecryptable`: the session key does not decrypt the payload. */
-  msgType: v.exactOptional(v.picklist(['text', 'image', 'file', 'voice', 'undecryptable'])),
+  /**
+   * `undecryptable`: no key of this device decrypts the payload. `unknown`: it has a content that only a
+   * later version of this client knows.
+   */
+  msgType: v.exactOptional(v.picklist(['text', 'image', 'file', 'voice', 'undecryptable', 'unknown'])),
   mediaUrl: v.exactOptional(v.string()),
   /** A file's name. */
   caption: v.exactOptional(v.string()),
@@ -79,19 +103,28 @@ export const StoredMessage = v.object({
   removed: v.exactOptional(v.literal(true)),
   /** It was sent under version 3, which has forward secrecy. Others have the conversation's one key. */
   version: v.exactOptional(v.literal(3)),
+  /** The content of an `unknown` one as it was received, Base64. */
+  content: v.exactOptional(v.string()),
+  /** When its text was last edited, as its sender says. */
+  editedAt: v.exactOptional(Time),
+  /** At most one for each account. */
+  reactions: Reactions,
+  /** It is hidden, and changes another message. */
+  about: v.exactOptional(AboutMessage),
 })
 /** See {@link StoredMessage}. */
 export type StoredMessage = Readonly<v.InferOutput<typeof StoredMessage>>
 
 /** What is kept of a message that the user deleted on this device. */
 export function tombstoneOf(message: StoredMessage): StoredMessage {
-  const { conversationId, id, isMe, seq, status, nonce, retracted, version } = message
+  const { conversationId, id, isMe, seq, status, nonce, retracted, version, about } = message
   return {
     ...{ conversationId, id, isMe, status, text: '', time: 0, removed: true },
-    ...(seq === undefined ? {} : { seq }),
-    ...(nonce === undefined ? {} : { nonce }),
+    ...(seq && { seq }),
+    ...(nonce && { nonce }),
     ...(retracted && { retracted }),
     ...(version && { version }),
+    ...(about && { about }),
   }
 }
 
@@ -103,15 +136,18 @@ export const MessagePatch = v.object({
   seq: v.exactOptional(Seq),
   retracted: v.exactOptional(v.literal(true)),
   failure: v.exactOptional(v.string()),
+  editedAt: v.exactOptional(Time),
+  reactions: Reactions,
 })
 /** See {@link MessagePatch}. */
 export type MessagePatch = Readonly<v.InferOutput<typeof MessagePatch>>
 
-/** A message with other fields. A message that is retracted keeps nothing of its media. */
+/** A message with other fields. A message that is retracted keeps nothing of what it said. */
 export function patched(message: StoredMessage, patch: MessagePatch): StoredMessage {
-  if (!patch.retracted) return { ...message, ...patch }
-  const { mediaUrl, caption, width, height, sizeBytes, thumbnail, durationMs, waveform, ...rest } = message
-  return { ...rest, ...patch }
+  const all = { ...message, ...patch }
+  const { mediaUrl, caption, width, height, sizeBytes, thumbnail, durationMs, waveform, ...more } = all
+  const { content, editedAt, reactions, ...rest } = more
+  return all.retracted ? { ...rest, text: '' } : all
 }
 
 /**
@@ -143,8 +179,8 @@ export const OutboxIntent = v.object({
   place: v.exactOptional(v.number()),
   /** The id of the earlier message that it repeats, because the contact lost its keys before it was read. */
   resends: v.exactOptional(MessageId),
-  /** The id of the message that it deletes. */
-  deletes: v.exactOptional(MessageId),
+  /** What it changes, if it is hidden. Its content is read when it is encrypted. */
+  about: v.exactOptional(AboutMessage),
 })
 /** See {@link OutboxIntent}. */
 export type OutboxIntent = Readonly<v.InferOutput<typeof OutboxIntent>>

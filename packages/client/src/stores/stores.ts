@@ -19,12 +19,14 @@ export {
 export { newerSchema, SCHEMA_VERSION, stepsAfter } from './migrations.ts'
 export { isAllowedCost, PASSPHRASE_COST } from './passphrase-cost.ts'
 export {
+  AboutMessage,
   AppRecord,
   CallRecord,
   ConversationSettings,
   type ConversationSummary,
   conversationOf,
   type MessagePatch,
+  MessageReaction,
   MessageStatus,
   type OfflineMessage,
   type OutboxIntent,

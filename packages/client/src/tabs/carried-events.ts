@@ -31,6 +31,8 @@ export const readEvent: Readers = {
   message: reader(StoredMessage),
   status_change: reader(v.object({ message: StoredMessage, previous: MessageStatus })),
   retracted: reader(StoredMessage),
+  edited: reader(StoredMessage),
+  reacted: reader(StoredMessage),
   network_state: reader(NetworkState),
   lock_state: reader(v.picklist(['locked', 'unlocked'])),
   identity_changed: reader(v.object({ identity: v.union([PublicIdentity, v.undefined()]) })),
