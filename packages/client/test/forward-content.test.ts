@@ -102,9 +102,13 @@ test('edits that were made offline leave as one, also from a client that starts 
   const { id } = await sentText(alice, bob, 'draft 0')
   alice.client.disconnect()
   for (const at of [1, 2, 3]) await new Edits(alice.client).edit(bob.alias, id, `draft ${at}`)
+  const withdrawn = await alice.client.send(bob.alias, 'withdrawn')
+  await new Edits(alice.client).edit(bob.alias, withdrawn.id, 'withdrawn again')
+  await alice.client.retract(bob.alias, withdrawn.id)
   const unsent = await alice.client.send(bob.alias, 'never read so')
   await new Edits(alice.client).edit(bob.alias, unsent.id, 'read so')
-  expect((await store.listOutbox()).map(({ about }) => about?.kind)).toEqual(['edit', undefined, 'edit'])
+  const waiting = (await store.listOutbox()).map(({ about }) => about?.kind ?? 'message')
+  expect(waiting.join()).toBe('edit,edit,deletion,message,edit')
   await alice.client.close()
   store.reopen()
   const again = await world.open('alice', { forwardSecrecy: forwardSecrecy(), store })
@@ -112,7 +116,8 @@ test('edits that were made offline leave as one, also from a client that starts 
   expect(await bob.receives('read so')).toMatchObject({ id: unsent.id, version: 3 })
   await settle(again, bob)
   expect(bob.heard.edited.map(({ text }) => text)).toEqual(['draft 3'])
-  expect(bob.heard.message.map(({ text }) => text)).not.toContain('never read so')
+  const texts = bob.heard.message.map(({ text }) => text)
+  expect(texts.filter((text) => ['never read so', 'withdrawn', 'withdrawn again'].includes(text))).toEqual([])
   expect([...again.heard.error, ...bob.heard.error]).toEqual([])
 })
 
@@ -159,6 +164,21 @@ test('edits and deletions that nobody has read come again after a rejoin', async
   expect(again.heard.edited.map(({ text }) => text)).toEqual(['second words'])
 })
 
+test('an edit that the relay refuses is told, and can be sent again', async () => {
+  const [alice, bob] = await forwardFriends(world)
+  const { id } = await sentText(alice, bob, 'first')
+  await bob.client.block(alice.alias)
+  const edits = new Edits(alice.client)
+  await edits.edit(bob.alias, id, 'second')
+  const error = await until('Alice is told', () => alice.heard.error[0])
+  expect(error).toMatchObject({ code: 'REFUSED', refusal: 'NOT_FRIENDS' })
+  await until('they are no friends', () => alice.client.friends().length === 0)
+  await bob.client.unblock(alice.alias)
+  await alice.befriend(bob)
+  await edits.edit(bob.alias, id, 'second')
+  expect(await until('Bob sees it', () => bob.heard.edited[0])).toMatchObject({ id, text: 'second' })
+})
+
 test('each side has one reaction to a message, which is replaced or taken back', async () => {
   const [alice, bob] = await forwardFriends(world)
   const message = await sentText(alice, bob, 'I got the job')
@@ -175,6 +195,14 @@ test('each side has one reaction to a message, which is replaced or taken back',
     ((await messageOf(person, contact, message.id))?.reactions ?? [])
       .map(({ isMe, text }) => `${isMe ? person.name : contact.name} ${text}`)
       .toSorted()
+  const { conversationId } = message
+  await until('the lists of both were told to be read again', () =>
+    [alice, bob].every(({ heard }) =>
+      heard.changes
+        .at(-1)
+        ?.some((change) => change.kind === 'messages' && change.conversationId === conversationId),
+    ),
+  )
   await until('both see both', async () => {
     const all = [await both(alice, bob), await both(bob, alice)]
     return all.every((each) => each.join() === 'alice ❤️,bob 👨‍👩‍👧‍👦')

@@ -33,8 +33,9 @@ export class Edits {
   }
 
   /**
-   * Gives a sent message another text. Resolves once that is stored; needs no connection. `contact` is an
-   * alias or the id of the conversation.
+   * Gives a sent message another text. Resolves once that is stored; needs no connection. If the relay
+   * refuses the edit later, the event `error` has `REFUSED` with the relay's code, and the contact keeps the
+   * earlier text. `contact` is an alias or the id of the conversation.
    * @returns the message as it is now
    * @throws ClientError `UNKNOWN_CONTACT`, `UNKNOWN_MESSAGE`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`,
    *   `STORE_FAILED`, and `INVALID_ARGUMENT` if it cannot be edited

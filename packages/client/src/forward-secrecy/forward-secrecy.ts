@@ -28,7 +28,7 @@ import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.
 import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
-import { OwnChanges } from './own-changes.ts'
+import { OwnChanges, refusedChange } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { recordsOf } from './records.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
@@ -193,7 +193,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'>, Use
   }
 
   failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void {
-    this.#give(intent.conversationId, { type: 'failed', id: intent.internalId }, changes, after)
+    const { conversationId, internalId: id, about } = intent
+    this.#give(conversationId, { type: 'failed', id }, changes, () => {
+      after()
+      // Other messages have a status that says it, and a refused retraction is told by itself.
+      if (about && about.kind !== 'deletion') this.#report(refusedChange(changes))
+    })
   }
 
   stale(intent: OutboxIntent, epoch: number): void {

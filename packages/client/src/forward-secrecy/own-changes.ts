@@ -1,6 +1,6 @@
 // What this account changes of messages that were sent: edits of its own, and reactions to those of both.
 import { decodeSecretContent, encodeSecretContent, MAX_SECRET_TEXT_BYTES } from '@sotto/crypto/version-3'
-import type { ConversationId } from '@sotto/protocol'
+import { type ConversationId, isErrorCode } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import { isEditable } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
@@ -45,8 +45,8 @@ export class OwnChanges {
       const sent = decodeSecretContent(
         encodeSecretContent({ kind: 'edit', messageId: id, text, at: editedAt }),
       )
-      if (sent.kind !== 'edit' || sent.text === message.text) return undefined
-      return { text: sent.text, editedAt }
+      const isSame = message.editedAt === undefined && text === message.text
+      return sent.kind !== 'edit' || isSame ? undefined : { text: sent.text, editedAt }
     })
   }
 
@@ -108,6 +108,13 @@ export class OwnChanges {
       ...{ addedAt: platform.clock.now(), version: 3, about },
     }
   }
+}
+
+/** The error for an edit or a reaction that the relay refused for good, from the changes that store this. */
+export function refusedChange(changes: readonly StoreChange[]): ClientError {
+  const [failure] = changes.flatMap((each) => (each.change === 'message_patch' ? [each.patch.failure] : []))
+  const refusal = failure !== undefined && isErrorCode(failure) ? failure : undefined
+  return new ClientError('REFUSED', 'the contact does not get an edit or a reaction', { refusal })
 }
 
 /** Now, and after what came before even if a clock was set back. */

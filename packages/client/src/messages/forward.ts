@@ -10,7 +10,7 @@ import type {
 } from '../stores/stores.ts'
 
 /** What names a message of the outbox. */
-export type MessageOfContact = Pick<OutboxIntent, 'internalId' | 'conversationId' | 'version'>
+export type MessageOfContact = Pick<OutboxIntent, 'internalId' | 'conversationId' | 'version' | 'about'>
 
 /** Version 3, as the messages use it. Nothing here throws or rejects: failures are reported by the part. */
 export interface Forward {

@@ -18,13 +18,21 @@ const newFolder = () => join(root, String(++folders))
 const log = (folder: string) => join(folder, 'store.log')
 afterAll(() => rm(root, { recursive: true }))
 
-const texts = ['retracted here', 'retracted by them', 'waits unread', 'deleted alone', 'deleted with all']
-const [own = '', theirs = '', unread = '', alone = '', last = ''] = texts
+const texts = [
+  'retracted here',
+  'retracted by them',
+  'waits unread',
+  'deleted alone',
+  'edited later',
+  'deleted with all',
+]
+const [own = '', theirs = '', unread = '', alone = '', edited = '', last = ''] = texts
 const written: readonly StoreChange[] = [
   { change: 'message', message: messageOf({ id: 'own', seq: 1, isMe: true, text: own }) },
   { change: 'message', message: messageOf({ id: 'theirs', seq: 2, text: theirs }) },
   { change: 'offline_added', message: { ...offline, seq: 3, payloadEncrypted: unread } },
   { change: 'message', message: messageOf({ id: 'alone', seq: 4, text: alone }) },
+  { change: 'message', message: messageOf({ id: 'edited', seq: 6, text: edited }) },
   { change: 'message', message: messageOf({ id: 'last', seq: 5, text: last }) },
 ]
 const patch = { text: '', retracted: true } as const
@@ -34,6 +42,7 @@ const removals: readonly StoreChange[] = [
   { change: 'message', message: messageOf({ id: 'theirs', seq: 2, ...patch }) },
   { change: 'offline_removed', conversationId, seq: 3 },
   { change: 'message_removed', conversationId, isMe: false, id: 'alone' },
+  { change: 'message_patch', conversationId, isMe: false, id: 'edited', patch: { text: 'new', editedAt: 1 } },
   { change: 'messages_removed', conversationId },
 ]
 
@@ -64,10 +73,10 @@ test('what is removed from messages leaves the file soon, while the store goes o
   await writeFile(join(folder, 'store.log.damaged-1'), 'what could be read')
   await store.write(written)
   const rewritten = nextRewriting(folder)
-  for (const removal of removals.slice(0, 4)) await store.write([removal])
+  for (const removal of removals.slice(0, 5)) await store.write([removal])
   await rewritten
   const text = await textOf(folder)
-  for (const removed of [own, theirs, unread, alone]) expect(text).not.toContain(removed)
+  for (const removed of [own, theirs, unread, alone, edited]) expect(text).not.toContain(removed)
   expect(text).toContain(last)
   // One deleted message is no reason to remove what may still be rescued.
   expect(text).toContain('what could be read')

@@ -3,9 +3,11 @@ import { expect, test } from 'bun:test'
 import { AliasId, ConversationId, check, FriendProfile, PublicKey } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import type {
+  MessagePatch,
   OfflineMessage,
   OutboxIntent,
   SessionRecord,
+  StoreChange,
   StoredIdentity,
   StoredMessage,
 } from '../../src/stores/records.ts'
@@ -219,6 +221,53 @@ export function storeContract(open: () => Promise<StoreUnderTest>): void {
       expect(await opened.findMessage(conversationId, false, 'b')).toEqual(
         messageOf({ id: 'b', seq: 2, ...patch, msgType: 'image' }),
       )
+    })
+  })
+
+  test('an edit and reactions are kept, and leave a message that is retracted for good', async () => {
+    const { store, reopen } = await open()
+    const patch = { text: 'better', editedAt: 5, reactions: [{ isMe: true, text: '👍', at: 7 }] }
+    const patchOf = (id: string, each: MessagePatch): StoreChange => {
+      return { change: 'message_patch', conversationId, isMe: false, id, patch: each }
+    }
+    const unknown = { msgType: 'unknown', content: 'AQID' } as const
+    await store.write([
+      { change: 'message', message: messageOf({ id: 'a', seq: 1, text: 'good' }) },
+      { change: 'message', message: messageOf({ id: 'b', seq: 2, text: 'good', ...unknown }) },
+      patchOf('a', patch),
+      patchOf('b', patch),
+    ])
+    await store.write([patchOf('b', { text: '', retracted: true })])
+    // What comes late does not bring it back.
+    await store.write([patchOf('b', patch)])
+    await onBoth({ store, reopen }, async (opened) => {
+      expect(await opened.findMessage(conversationId, false, 'a')).toEqual(
+        messageOf({ id: 'a', seq: 1, ...patch }),
+      )
+      expect(await opened.findMessage(conversationId, false, 'b')).toEqual(
+        messageOf({ id: 'b', seq: 2, text: '', retracted: true, msgType: 'unknown' }),
+      )
+    })
+  })
+
+  test('what a hidden message is about stays with it', async () => {
+    const { store, reopen } = await open()
+    const about = { kind: 'edit', isMe: true, id: 'a' } as const
+    const hidden = messageOf({ id: 'hidden', isMe: true, status: 'sending', text: '', removed: true, about })
+    await store.write([{ change: 'message', message: hidden }])
+    await store.write([
+      {
+        change: 'message_patch',
+        conversationId,
+        isMe: true,
+        id: 'hidden',
+        patch: { status: 'sent', seq: 4 },
+      },
+    ])
+    await onBoth({ store, reopen }, async (opened) => {
+      const found = await opened.findMessage(conversationId, true, 'hidden')
+      expect(found).toMatchObject({ about, removed: true, status: 'sent', seq: 4 })
+      expect(await opened.listMessages(conversationId)).toEqual([])
     })
   })
 
