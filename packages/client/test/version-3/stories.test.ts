@@ -97,6 +97,23 @@ test('after a crash between the write and the sending the same bytes are sent, a
   expect(pair.watch.broken).toEqual([])
 })
 
+test('what comes in the epoch of a commit whose answer was lost waits for the answer', async () => {
+  const pair = await talk()
+  const { a, b, relay } = pair
+  await pair.pass(25 * 60 * MINUTE_MS, a)
+  a.write('m', 'after a commit')
+  await a.pump()
+  expect(a.course.pending?.kind).toBe('commit')
+  if (a.line) relay.serve(a.line)
+  relay.cut('a')
+  await pair.settle(b)
+  await say({ ...pair, a: b }, b, 'in the new epoch')
+  await a.connect()
+  await pair.settle(a, b)
+  expect(textsOf(a)).toEqual(['hello', 'after a commit', 'in the new epoch'])
+  expect([...toldTo(a), ...toldTo(b)]).toEqual(['began', 'began'])
+})
+
 test('a message that lost against a commit is encrypted again under its id; a lost answer changes no byte', async () => {
   const pair = await talk()
   const { a, b, relay } = pair
