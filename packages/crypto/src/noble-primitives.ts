@@ -8,7 +8,6 @@ import { pbkdf2Async } from '@noble/hashes/pbkdf2.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { findNonce } from './noble-nonce.ts'
 import type { AesGcmInput, Primitives } from './primitives-interface.ts'
-import { webPrimitives } from './web-primitives.ts'
 
 /**
  * From this length on, the platform's WebCrypto does AES-GCM if there is one: for 16 kB noble takes thirty
@@ -16,19 +15,19 @@ import { webPrimitives } from './web-primitives.ts'
  */
 const LONG_BYTES = 2048
 
-/** The primitives of noble, with AES-GCM of long data by WebCrypto if there is one. */
-export function noblePrimitivesWith(subtle: SubtleCrypto | undefined): Primitives {
-  const platform = subtle && webPrimitives(subtle)
-  if (!platform) return noble
-  const of = ({ data }: AesGcmInput): Primitives => (data.length < LONG_BYTES ? noble : platform)
+/** The primitives of noble, with AES-GCM of long data by the platform if it has that. */
+export function noblePrimitivesWith(platform: Primitives | undefined): Primitives {
+  if (!platform) return noblePrimitives
+  const of = ({ data }: AesGcmInput): Primitives => (data.length < LONG_BYTES ? noblePrimitives : platform)
   return {
-    ...noble,
+    ...noblePrimitives,
     encryptAesGcm: (input) => of(input).encryptAesGcm(input),
     decryptAesGcm: (input) => of(input).decryptAesGcm(input),
   }
 }
 
-const noble: Primitives = {
+/** The primitives of noble alone. */
+export const noblePrimitives: Primitives = {
   implementation: 'noble',
   sha256: async (bytes) => sha256(bytes),
   hmacSha512: async (key, message) => hmac(sha512, key, message),
@@ -48,6 +47,3 @@ const noble: Primitives = {
     x25519.getSharedSecret(privateKey, theirPublicKey),
   findNonce,
 }
-
-/** What a runtime uses whose WebCrypto is not complete. */
-export const noblePrimitives = noblePrimitivesWith(globalThis.crypto?.subtle)

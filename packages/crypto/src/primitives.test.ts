@@ -20,7 +20,7 @@ const key32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 test('AES-256-GCM of any length: noble alone, with the platform, and the platform give the same bytes', async () => {
-  const all = [noblePrimitivesWith(undefined), noblePrimitives, web]
+  const all = [noblePrimitives, noblePrimitivesWith(web), web]
   const [key, nonce] = [new Uint8Array(32).fill(7), new Uint8Array(12).fill(9)]
   for (const length of [0, 1, 2031, 2032, 2047, 2048, 2049, 100_000]) {
     const data = Uint8Array.from({ length }, (_, at) => at % 251)
@@ -195,7 +195,7 @@ describe('the implementation that runs is', () => {
               }
             : Reflect.get(target, name).bind(target),
       })
-      expect(await choosePrimitives(subtle)).toBe(noblePrimitives)
+      expect(await choosePrimitives(subtle)).toMatchObject({ implementation: 'noble' })
     })
   }
 
@@ -214,7 +214,7 @@ describe('the implementation that runs is', () => {
             }
           : Reflect.get(target, name).bind(target),
     })
-    expect(await choosePrimitives(subtle)).toBe(noblePrimitives)
+    expect(await choosePrimitives(subtle)).toMatchObject({ implementation: 'noble' })
   })
 
   test('noble, in Bun and Node', async () => {

@@ -35,19 +35,26 @@ export async function withSecret<T>(
 
 /** The primitives of this runtime. */
 export function primitives(): Promise<Primitives> {
-  loading ??= choosePrimitives(runtimeSubtle()).catch(() => {
+  loading ??= choosePrimitives(globalThis.crypto?.subtle, isBrowser()).catch(() => {
     loading = undefined
     throw new CryptoError('UNAVAILABLE', 'the cryptography this runtime lacks could not be loaded')
   })
   return loading
 }
 
-/** WebCrypto's primitives if `subtle` has all of them, otherwise noble's, from a separate script. */
-export async function choosePrimitives(subtle: SubtleCrypto | undefined): Promise<Primitives> {
+/**
+ * WebCrypto's primitives if `subtle` has all of them, otherwise noble's, from a separate script.
+ * @param subtle undefined outside secure contexts, whatever its type says
+ * @param mayHaveCurves whether to look if WebCrypto has both curves
+ */
+export async function choosePrimitives(
+  subtle: SubtleCrypto | undefined,
+  mayHaveCurves = true,
+): Promise<Primitives> {
   const web = subtle && webPrimitives(subtle)
-  if (web && (await isComplete(web))) return web
-  const { noblePrimitives } = await import('./noble-primitives.ts')
-  return noblePrimitives
+  if (web && mayHaveCurves && (await isComplete(web))) return web
+  const { noblePrimitivesWith } = await import('./noble-primitives.ts')
+  return noblePrimitivesWith(web)
 }
 
 // Only Ed25519 and X25519 may be missing: they came to WebCrypto late, Ed25519 to Chromium last. WebKitGTK
@@ -62,12 +69,7 @@ async function isComplete(web: Primitives): Promise<boolean> {
   }
 }
 
-/**
- * WebCrypto in browsers only: Node 20 prints a warning for these algorithms, and scripts there need not be
- * small.
- */
-function runtimeSubtle(): SubtleCrypto | undefined {
-  if (typeof process === 'object' && process.versions?.node) return undefined
-  // Its type says that it always exists, but it does not outside secure contexts.
-  return globalThis.crypto?.subtle
+/** Node 20 prints a warning for the curves of WebCrypto, and scripts there need not be small. */
+function isBrowser(): boolean {
+  return typeof process !== 'object' || !process.versions?.node
 }
