@@ -17,5 +17,11 @@ export type {
   SentMedia,
 } from './calls/calls.ts'
 export { CallLog, Calls, QualityMeter, type WebRtcOptions, webRtc } from './calls/calls.ts'
-export { type DeviceKeyOptions, deleteDatabase, deviceKeyVault, IndexedDbStore } from './stores/stores.ts'
+export {
+  type DeleteDatabaseOptions,
+  type DeviceKeyOptions,
+  deleteDatabase,
+  deviceKeyVault,
+  IndexedDbStore,
+} from './stores/stores.ts'
 export { SharedClient, type SharedClientOptions } from './tabs/tabs.ts'

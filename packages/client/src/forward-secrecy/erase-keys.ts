@@ -1,6 +1,7 @@
 // Erases every key of version 3 from a device, together with the place that held the key of all others.
 import type { Platform } from '../platform/platform.ts'
 import { SecretStates } from '../stores/secret-states.ts'
+import { givenWorker } from './given-worker.ts'
 
 /**
  * Erases the keys of a store whose identity was removed. @throws ClientError `STORE_FAILED`,
@@ -11,6 +12,7 @@ export async function eraseKeys({ store, random, clock }: Platform): Promise<voi
     ...{ store, clock, randomBytes: random },
     // Nothing is rotated here.
     onFailure: () => {},
+    startWorker: givenWorker(),
   })
   await states.erase()
   await states.abandon()

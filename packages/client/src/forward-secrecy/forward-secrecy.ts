@@ -27,6 +27,7 @@ import { SecretStates } from '../stores/secret-states.ts'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
 import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
+import { givenWorker } from './given-worker.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
 import { OwnChanges, refusedChange } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
@@ -81,6 +82,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'>, Use
       randomBytes: platform.random,
       clock: platform.clock,
       onFailure: (error) => emitter.emit('error', error),
+      startWorker: givenWorker(),
     })
     const { host } = platform.relayUrl
     const leaf = await openOwnLeaf(states, host, keys, platform.random, platform.clock.now())

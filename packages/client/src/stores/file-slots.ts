@@ -3,7 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { asClientError, ClientError } from '../client-error.ts'
 import { type ErasureSlots, SLOT_BYTES, type SlotIndex } from './erasure-slots.ts'
-import { isSameSlot, takenOver } from './slot-bytes.ts'
+import { isSameSlot } from './slot-bytes.ts'
+import { takenOver } from './slot-taken-over.ts'
 import { syncFolder } from './sync-folder.ts'
 
 /** Each slot has a block of its own, so that a torn write of one does not touch the other. */

@@ -9,9 +9,12 @@ import type { ClientStore } from './store.ts'
  * records of it.
  * @throws ClientError `UNSUPPORTED`, `STORE_FAILED`, `STORE_LOCKED`
  */
-export async function openSlotsOf(store: Pick<ClientStore, 'findSecret' | 'write'>): Promise<ErasureSlots> {
+export async function openSlotsOf(
+  store: Pick<ClientStore, 'findSecret' | 'write'>,
+  startWorker?: () => Worker,
+): Promise<ErasureSlots> {
   const place = slotsOf(store)
   if (!place) return rowSlots(store, 'rows')
   if ('open' in place) return place.open()
-  return 'file' in place ? openOpfsSlots(store, place.file) : rowSlots(store, 'memory')
+  return 'file' in place ? openOpfsSlots(store, place.file, startWorker) : rowSlots(store, 'memory')
 }

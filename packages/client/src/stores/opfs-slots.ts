@@ -1,7 +1,7 @@
 // Slots in a browser: in a file of the origin's private file system, which a worker overwrites in place.
 import type { ErasureSlots } from './erasure-slots.ts'
 import { rowSlots } from './row-slots.ts'
-import { fileOf, hasFiles, Missing, packagedWorker, SlotsWorker } from './slots-worker.ts'
+import { fileOf, hasFiles, Missing, SlotsWorker } from './slots-worker.ts'
 import type { ClientStore } from './store.ts'
 
 /**
@@ -12,9 +12,10 @@ import type { ClientStore } from './store.ts'
 export async function openOpfsSlots(
   store: Pick<ClientStore, 'findSecret' | 'write'>,
   name: string,
+  startWorker?: () => Worker,
 ): Promise<ErasureSlots> {
   if (!hasFiles()) return rowSlots(store, 'rows')
-  const worker = new SlotsWorker(fileOf(name), packagedWorker)
+  const worker = new SlotsWorker(fileOf(name), startWorker)
   try {
     await worker.ask({ ask: 'read' })
   } catch (error) {

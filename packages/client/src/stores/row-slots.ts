@@ -2,7 +2,8 @@
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { asClientError, ClientError } from '../client-error.ts'
 import { type Erasure, type ErasureSlots, SLOT_BYTES, type SlotIndex } from './erasure-slots.ts'
-import { ERASED, isSameSlot, takenOver } from './slot-bytes.ts'
+import { ERASED, isSameSlot } from './slot-bytes.ts'
+import { takenOver } from './slot-taken-over.ts'
 import type { ClientStore } from './store.ts'
 
 /** Opens slots that are records of a store. */

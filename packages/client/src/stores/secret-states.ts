@@ -44,6 +44,8 @@ export interface SecretStatesOptions {
   readonly clock: { after(ms: number, run: () => void): () => void }
   /** Gets the errors of rotations that nobody waits for. They are tried again. */
   readonly onFailure: (error: ClientError) => void
+  /** Starts the worker of a browser's slots. By default the one of this package. */
+  readonly startWorker?: (() => Worker) | undefined
 }
 
 interface Update {
@@ -95,7 +97,7 @@ export class SecretStates {
    *   nothing was changed
    */
   static async open(options: SecretStatesOptions): Promise<SecretStates> {
-    const slots = await openSlots(options.store)
+    const slots = await openSlots(options)
     try {
       const found = await find(options, slots)
       const states = new SecretStates(options, slots, found)
@@ -378,10 +380,10 @@ async function find({ store, ...options }: SecretStatesOptions, slots: ErasureSl
 }
 
 /** The slots of a store: those that its keyring needs, its own, or records of it if it has none. */
-async function openSlots(store: SecretStatesOptions['store']): Promise<ErasureSlots> {
+async function openSlots({ store, startWorker }: SecretStatesOptions): Promise<ErasureSlots> {
   const value = await store.findSecret(KEYRING)
   const needsRows = value !== undefined && readKeyring(value)?.erasure === 'rows'
-  return needsRows ? rowSlots(store, 'rows') : openSlotsOf(store)
+  return needsRows ? rowSlots(store, 'rows') : openSlotsOf(store, startWorker)
 }
 
 async function eraseBoth(slots: ErasureSlots): Promise<void> {

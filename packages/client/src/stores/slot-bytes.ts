@@ -1,5 +1,4 @@
-// What every kind of slots does with bytes.
-import { ClientError } from '../client-error.ts'
+// What every kind of slots does with bytes. The worker has it, too, so it imports no errors.
 import { SLOT_BYTES } from './erasure-slots.ts'
 
 /** The content of an erased slot. */
@@ -8,9 +7,4 @@ export const ERASED: Uint8Array = new Uint8Array(SLOT_BYTES)
 /** Whether two slots have the same content. */
 export function isSameSlot(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at])
-}
-
-/** The error for a slot that does not hold what its client has written. */
-export function takenOver(): ClientError {
-  return new ClientError('STORE_LOCKED', 'another client has replaced the erasure key')
 }

@@ -1,7 +1,7 @@
 // The page's side of the worker that overwrites the file of the erasure key.
 import { ClientError } from '../client-error.ts'
 import type { SlotsAnswer, SlotsQuestion } from './erasure-worker-messages.ts'
-import { takenOver } from './slot-bytes.ts'
+import { takenOver } from './slot-taken-over.ts'
 
 /** A worker that answers nothing for this long has failed: its script may have been a "not found" page. */
 const ANSWER_TIMEOUT_MS = 15_000
@@ -13,7 +13,7 @@ type Question = SlotsQuestion extends infer Each
   : never
 
 /** Starts the worker of this package. */
-export const packagedWorker = (): Worker =>
+const packagedWorker = (): Worker =>
   new Worker(new URL('./erasure-worker.js', import.meta.url), { type: 'module' })
 
 /** The browser has no files that are written in place. */
@@ -26,7 +26,7 @@ export class SlotsWorker {
   readonly #waiting = new Map<number, (answer: SlotsAnswer | ClientError) => void>()
   #asked = 0
 
-  constructor(file: string, startWorker: () => Worker) {
+  constructor(file: string, startWorker = packagedWorker) {
     this.#file = file
     try {
       this.#worker = startWorker()

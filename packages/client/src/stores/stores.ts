@@ -2,7 +2,7 @@
 // file store and the passphrase vault are separate entries of the package, so that only their users load
 // them.
 export { customVault } from './custom-vault.ts'
-export { deleteDatabase } from './delete-database.ts'
+export { type DeleteDatabaseOptions, deleteDatabase } from './delete-database.ts'
 export { type DeviceKeyOptions, deviceKeyVault } from './device-key-vault.ts'
 export { IndexedDbStore } from './indexeddb-store.ts'
 export { Journal } from './journal.ts'
