@@ -354,8 +354,9 @@ export class Engine {
     } catch (thrown) {
       const error = asClientError(thrown, 'STORE_FAILED')
       // What is sent is refused for the same reason, and that is told.
-      if (error.code === 'REFUSED') this.#askedGroups.add(conversationId)
-      else this.#onForwardFailure(error)
+      if (error.code !== 'REFUSED') this.#onForwardFailure(error)
+      // Asking again at once would get the same answer.
+      if (error.code === 'REFUSED' || error.code === 'BAD_REPLY') this.#askedGroups.add(conversationId)
     }
     this.messages.outbox.resume()
   }
@@ -404,7 +405,13 @@ export class Engine {
       await part.onSynced(incarnation)
       this.#announces = await part.fillStock()
     })
-    void this.work(begun.catch((error: unknown) => this.#onForwardFailure(error)))
+    void this.work(
+      begun.catch((error: unknown) => {
+        // Its script was not there. The next use loads it.
+        if (!this.#openForward && this.connection.state === 'connected') this.#incarnation = incarnation
+        this.#onForwardFailure(error)
+      }),
+    )
   }
 
   #onForwardFailure(error: unknown): void {

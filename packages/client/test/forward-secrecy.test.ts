@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
+import { provideForwardSecrecy } from '../src/forward-secrecy/provided.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import { forwardFriends, untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
@@ -261,4 +262,43 @@ test('a client without forward secrecy still talks with one that has it', async 
   await alice.connect()
   await bob.receives('offline 2')
   expect(bob.heard.message.slice(-2).map(({ text }) => text)).toEqual(['offline 1', 'offline 2'])
+})
+
+test('a script that could not be loaded is loaded by the next use, on the same connection', async () => {
+  let tries = 0
+  const [alice, bob] = [
+    await world.join('alice', { forwardSecrecy: forwardSecrecy() }),
+    await world.join('bob', { forwardSecrecy: forwardSecrecy() }),
+  ]
+  provideForwardSecrecy(async () => {
+    tries += 1
+    if (tries <= 2) throw new TypeError('not there')
+    return import('../src/forward-secrecy/forward-secrecy.ts')
+  })
+  await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  const codes = [...alice.heard.error, ...bob.heard.error].map(({ code }) => code)
+  expect(codes).toEqual(['NETWORK', 'NETWORK'])
+  for (const { heard } of [alice, bob])
+    expect(heard.network_state.filter((state) => state === 'connected')).toHaveLength(1)
+})
+
+test('a relay that answers nonsense about a group is not asked again and again', async () => {
+  let asked = 0
+  const alice = await world.join('alice', {
+    forwardSecrecy: forwardSecrecy(),
+    fetch: async (url, init) => {
+      if (!String(url).endsWith('/group')) return fetch(url, init)
+      asked += 1
+      return Response.json({ epoch: 'none' })
+    },
+  })
+  const bob = await world.join('bob')
+  await alice.befriend(bob)
+  await alice.client.send(bob.alias, 'first')
+  await bob.receives('first')
+  await alice.client.send(bob.alias, 'second')
+  await bob.receives('second')
+  expect(asked).toBe(1)
+  expect(alice.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY'])
 })

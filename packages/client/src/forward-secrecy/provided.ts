@@ -12,8 +12,15 @@ export function provideForwardSecrecy(how: () => Promise<Part>): void {
   load = how
 }
 
-/** Loads the part. @throws ClientError `INVALID_ARGUMENT` if the application has none */
+/**
+ * Loads the part. @throws ClientError `INVALID_ARGUMENT` if the application has none, `NETWORK` if its script
+ * cannot be loaded
+ */
 export async function loadForwardSecrecy(): Promise<Part> {
-  if (load) return load()
-  throw new ClientError('INVALID_ARGUMENT', 'pass `forwardSecrecy()` as the option of this name')
+  if (!load) throw new ClientError('INVALID_ARGUMENT', 'pass `forwardSecrecy()` as the option of this name')
+  try {
+    return await load()
+  } catch (cause) {
+    throw new ClientError('NETWORK', 'the script of forward secrecy cannot be loaded', { cause })
+  }
 }
