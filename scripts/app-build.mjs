@@ -28,6 +28,7 @@ const sources = [
   ...['packages/web/src', 'packages/web/public', 'packages/web/index.html', 'packages/web/vite.config.ts'],
   'packages/web/vite.admin.config.ts',
   ...['packages/web/package.json', 'packages/client/src', 'packages/crypto/src', 'packages/protocol/src'],
+  'packages/mls/src',
   ...['scripts/client-package', 'scripts/web-app', 'scripts/package-licences.ts', 'package-lock.json'],
 ]
 

@@ -23,6 +23,8 @@ export function licences(): { readonly ofPage: Plugin; readonly ofWorker: Plugin
       async generateBundle(options, bundle, isWrite) {
         collect.call(this, options, bundle, isWrite)
         const list = await Promise.all([...folders].sort().map(licenceOf))
+        // A folder may be inside that of the package that depends on it.
+        list.sort((one, other) => (one.name < other.name ? -1 : 1))
         this.emitFile({ type: 'asset', fileName: LICENCES, source: `${JSON.stringify(list)}\n` })
       },
     },

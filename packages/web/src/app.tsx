@@ -22,6 +22,7 @@ import { isStoreBroken, notices, suspension } from './session/notices.ts'
 import { preferences } from './session/preferences.ts'
 import { reporting } from './session/reporting.ts'
 import { go, href, route } from './session/route.ts'
+import { secrecyStops } from './session/secrecy-stops.ts'
 import { useSession } from './session/use-session.ts'
 import { texts } from './texts/texts.ts'
 import './screens/app.css'
@@ -74,6 +75,11 @@ const ReportDialog = lazy(
 
 const SuspensionBar = lazy(
   async () => (await import('./screens/suspension-bar.tsx')).SuspensionBar,
+  () => null,
+)
+
+const SecrecyBar = lazy(
+  async () => (await import('./screens/secrecy-bar.tsx')).SecrecyBar,
   () => null,
 )
 
@@ -161,6 +167,7 @@ function Panes() {
           {isStoreBroken.value && <StoreBar />}
           {session.isReplaced.value && <ReplacedBar />}
           <KeysBar />
+          {secrecyStops.value.size > 0 && <SecrecyBar />}
           {suspension.value && <SuspensionBar error={suspension.value} />}
           <ConnectionBar />
         </div>

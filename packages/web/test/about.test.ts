@@ -1,16 +1,19 @@
 // What the app says about itself: its version, its relay, and whose work is in it.
 import { expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { packageFolder } from '../../../scripts/package-licences.ts'
 import { builtApp } from './built-app.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
-const MODULES = join(import.meta.dir, '../../../node_modules')
 
-/** Packages of which nothing gets into the app: for documents of the protocol, and for command lines. */
-const UNUSED = ['@valibot/to-json-schema', 'argparse']
+/**
+ * Packages of which nothing gets into the app: for documents of the protocol, for command lines, and for
+ * suites of MLS that are not ours.
+ */
+const UNUSED = ['@hpke/common', '@hpke/core', '@valibot/to-json-schema', 'argparse']
 
 /** The packages that the app and its library depend on, and what these depend on. */
 async function dependencies(): Promise<readonly string[]> {
@@ -18,10 +21,9 @@ async function dependencies(): Promise<readonly string[]> {
   const follow = async (path: string): Promise<void> => {
     const { dependencies: names = {} } = JSON.parse(await readFile(join(path, 'package.json'), 'utf8'))
     for (const name of Object.keys(names)) {
-      // The app does not use forward secrecy yet, so nothing that it alone needs is bundled.
-      if (found.has(name) || name === '@sotto/mls' || name === '@noble/post-quantum') continue
+      if (found.has(name)) continue
       found.add(name)
-      await follow(join(MODULES, name))
+      await follow(dirname(createRequire(join(path, 'package.json')).resolve(`${name}/package.json`)))
     }
   }
   await follow(join(import.meta.dir, '..'))

@@ -16,6 +16,7 @@ import { media as mediaAr } from '../src/texts/ar/media.ts'
 import { report as reportAr } from '../src/texts/ar/report.ts'
 import { scan as scanAr } from '../src/texts/ar/scan.ts'
 import { search as searchAr } from '../src/texts/ar/search.ts'
+import { secrecy as secrecyAr } from '../src/texts/ar/secrecy.ts'
 import { settings as settingsAr } from '../src/texts/ar/settings.ts'
 import { shop as shopAr } from '../src/texts/ar/shop.ts'
 import { shortcuts as shortcutsAr } from '../src/texts/ar/shortcuts.ts'
@@ -38,6 +39,7 @@ import { media } from '../src/texts/en/media.ts'
 import { report } from '../src/texts/en/report.ts'
 import { scan } from '../src/texts/en/scan.ts'
 import { search } from '../src/texts/en/search.ts'
+import { secrecy } from '../src/texts/en/secrecy.ts'
 import { settings } from '../src/texts/en/settings.ts'
 import { shop } from '../src/texts/en/shop.ts'
 import { shortcuts } from '../src/texts/en/shortcuts.ts'
@@ -63,6 +65,7 @@ export const english = {
   report,
   scan,
   search,
+  secrecy,
   settings,
   shop,
   shortcuts,
@@ -91,6 +94,7 @@ export const arabic: AllTexts = {
   report: reportAr,
   scan: scanAr,
   search: searchAr,
+  secrecy: secrecyAr,
   settings: settingsAr,
   shop: shopAr,
   shortcuts: shortcutsAr,

@@ -29,9 +29,14 @@ const PATIENCE_MS = 60_000
 
 /**
  * What Chromium says about answers that belong to the protocol: the app asks whether its own server is a
- * relay, and a recovery learns from the refused registration that there is the account.
+ * relay, a recovery learns from the refused registration that there is the account, and a device asks whether
+ * a conversation has a group, also one whose friendship has ended.
  */
-const OF_THE_PROTOCOL = [/status of 404 .*\/health\)$/, /status of 409 .*\/register\)$/]
+const OF_THE_PROTOCOL = [
+  /status of 404 .*\/health\)$/,
+  /status of 409 .*\/register\)$/,
+  /status of 40[34] .*\/group\)$/,
+]
 
 /** What Chromium itself says when a connection fails, which is no complaint of somebody who is offline. */
 const OF_THE_LINE = /net::ERR_|WebSocket connection to .* failed|Failed to load resource: net/

@@ -3,6 +3,7 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { CallRecord, Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
 import { AppData, ClientError, Organizer } from '@sotto/client'
 import { deleteDatabase, deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
+import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { passphraseVault } from '@sotto/client/passphrase-vault'
 import { conversations, follow, friends } from '@sotto/client/signals'
 import { loadTexts } from '../texts/texts.ts'
@@ -12,11 +13,15 @@ import { isStoreBroken, noticeSuspension, notifyError, suspension } from './noti
 import { preferences } from './preferences.ts'
 import { go, href } from './route.ts'
 import { withSame } from './same.ts'
+import type { SecrecyLogs } from './secrecy-logs.ts'
+import { secrecyStops } from './secrecy-stops.ts'
 import { UPLOADS } from './sendable.ts'
 import { startWorker } from './trusted-scripts.ts'
 
 /** The client's database, locks and channels have this name. */
 const NAME = 'sotto'
+/** Overwrites the key of the keys that are deleted after use. */
+const startErasing = { startWorker: () => startWorker('erasureWorker') }
 
 /** What is the case with the account on this device. */
 export type AccountState = 'none' | 'locked' | 'open'
@@ -47,6 +52,7 @@ export class Session {
   readonly #isTalking = signal(false)
   #phone: Promise<Phone> | undefined
   #later: Promise<LaterModules> | undefined
+  #secrecy: Promise<SecrecyLogs> | undefined
 
   /** Opens the client. @throws ClientError as `SharedClient.open` does */
   static async open(relayUrl: string): Promise<Session> {
@@ -55,6 +61,7 @@ export class Session {
       relayUrl,
       secrets: [deviceKeyVault(), passphraseVault()],
       solveProofOfWork: solverIn(() => startWorker('powWorker')),
+      forwardSecrecy: forwardSecrecy(startErasing),
     })
     return new Session(client, relayUrl)
   }
@@ -79,6 +86,7 @@ export class Session {
       this.#hideTyping(conversationId)
       this.beginTalking()
     })
+    client.on('secrecy', (event) => this.#withSecrecy((logs) => logs.note(event)))
     client.on('call_waiting', () => this.beginTalking())
     client.on('error', (error) => {
       // Each attempt to connect says it again, and the bar says it already.
@@ -88,6 +96,7 @@ export class Session {
     })
     client.onTakeover(() => {
       this.#look()
+      if (secrecyStops.value.size > 0) this.#withSecrecy((logs) => logs.findStops())
       if (!isStoreBroken.value) return
       // The store was opened again. Its failure had ended the connection.
       isStoreBroken.value = false
@@ -171,6 +180,12 @@ export class Session {
     return this.#later
   }
 
+  /** What happened to forward secrecy; loaded when asked for. @throws TypeError if it cannot be loaded */
+  secrecy(): Promise<SecrecyLogs> {
+    this.#secrecy ??= this.#loadSecrecy()
+    return this.#secrecy
+  }
+
   /** Connects, also after another device has replaced this one. */
   async connect(): Promise<void> {
     this.#isReplaced.value = false
@@ -189,7 +204,7 @@ export class Session {
    */
   async eraseLocked(): Promise<void> {
     await this.client.close()
-    await deleteDatabase(NAME)
+    await deleteDatabase(NAME, startErasing)
     // The open place belonged to the erased account.
     go(href('chats'), { replace: true })
     location.reload()
@@ -256,6 +271,8 @@ export class Session {
     const isFirst = this.#conversations.value === undefined
     this.#conversations.value = withSame(this.#conversations.value ?? [], list)
     if (isFirst && list.some(({ lastMessage }) => lastMessage)) this.beginTalking()
+    if (isFirst && list.some(({ hasForwardSecrecy }) => hasForwardSecrecy))
+      this.#withSecrecy((logs) => logs.findStops())
   }
 
   async #loadLater(): Promise<LaterModules> {
@@ -264,6 +281,25 @@ export class Session {
       return new LaterModules(this.client)
     } catch (error) {
       this.#later = undefined
+      throw error
+    }
+  }
+
+  #withSecrecy(work: (logs: SecrecyLogs) => Promise<void>): void {
+    this.secrecy()
+      .then(work)
+      .catch((error: unknown) => {
+        if (!isExpected(error)) notifyError(error)
+      })
+  }
+
+  async #loadSecrecy(): Promise<SecrecyLogs> {
+    try {
+      const { SecrecyLogs } = await import('./secrecy-logs.ts')
+      await loadTexts()
+      return new SecrecyLogs(this.client, (id) => this.#nameOf(id))
+    } catch (error) {
+      this.#secrecy = undefined
       throw error
     }
   }
@@ -291,6 +327,7 @@ export class Session {
     this.#conversations.value = undefined
     this.#friends.value = []
     this.#missed.value = []
+    secrecyStops.value = new Map()
     suspension.value = undefined
   }
 

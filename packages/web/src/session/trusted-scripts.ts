@@ -1,5 +1,6 @@
 // The addresses of the scripts that the app may start. The page's policy (Trusted Types) refuses all others.
 import callWorker from '@sotto/client/call-worker?worker&url'
+import erasureWorker from '@sotto/client/erasure-worker?worker&url'
 import powWorker from '@sotto/client/pow-worker?worker&url'
 import { onlyThese } from './exact-addresses.ts'
 
@@ -14,6 +15,7 @@ interface TrustedTypes {
 const addresses = {
   powWorker: new URL(powWorker, location.href).href,
   callWorker: new URL(callWorker, location.href).href,
+  erasureWorker: new URL(erasureWorker, location.href).href,
   serviceWorker: new URL('service-worker.js', document.baseURI).href,
 }
 
@@ -27,7 +29,7 @@ function scriptAddress(name: keyof typeof addresses): string {
 }
 
 /** Starts a worker of the app. */
-export function startWorker(name: 'powWorker' | 'callWorker'): Worker {
+export function startWorker(name: 'powWorker' | 'callWorker' | 'erasureWorker'): Worker {
   return new Worker(scriptAddress(name), { type: 'module' })
 }
 

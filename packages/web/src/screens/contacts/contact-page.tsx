@@ -14,6 +14,7 @@ import { reporting } from '../../session/reporting.ts'
 import { goFromHere, href } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
 import { contactsTexts } from '../../texts/contacts.ts'
+import { secrecyTexts } from '../../texts/secrecy.ts'
 import { texts } from '../../texts/texts.ts'
 import { trustTexts } from '../../texts/trust.ts'
 import { CallButtons } from '../calls/call-buttons.tsx'
@@ -127,6 +128,12 @@ function Contact({ contact, friend }: ContactProps) {
                 ? trustTexts.value.verified
                 : trustTexts.value.unverified
           }
+          href={href('contacts', conversationId, 'code')}
+        />
+        <Row
+          lead={<Icon name="lock" />}
+          title={secrecyTexts.value.title}
+          detail={contact.hasForwardSecrecy ? secrecyTexts.value.has : secrecyTexts.value.hasNot}
           href={href('contacts', conversationId, 'code')}
         />
       </div>

@@ -19,6 +19,7 @@ import { trustTexts } from '../../texts/trust.ts'
 import { CodeGroups } from './code-groups.tsx'
 import { KeysChanged } from './keys-changed.tsx'
 import { securityCodeText, understand } from './scanned.ts'
+import { SecrecyCard } from './secrecy-card.tsx'
 
 const Scanner = lazy(async () => (await import('./scanner.tsx')).Scanner)
 
@@ -148,6 +149,7 @@ function Code({ contact }: { readonly contact: Conversation }) {
           </>
         )}
       </div>
+      <SecrecyCard contact={contact} />
     </div>
   )
 }

@@ -44,6 +44,11 @@ const RenewedKeys = lazy(
   () => null,
 )
 
+const SecrecyNote = lazy(
+  async () => (await import('./secrecy-note.tsx')).SecrecyNote,
+  () => null,
+)
+
 const ConversationMenu = lazy(
   async () => (await import('../chats/conversation-menu.tsx')).ConversationMenu,
   () => null,
@@ -171,6 +176,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
       top={
         <>
           {conversation.renewedAt !== undefined && <RenewedKeys conversationId={conversationId} />}
+          {conversation.hasForwardSecrecy && <SecrecyNote conversationId={conversationId} name={shownName} />}
           {missed && <MissedCall call={missed} nowMs={now.value} />}
         </>
       }

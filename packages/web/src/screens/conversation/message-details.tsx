@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { Dialog } from '../../parts/dialog.tsx'
 import { fullTime, numberOf, sizeOf } from '../../texts/dates.ts'
 import { dialogsTexts } from '../../texts/dialogs.ts'
+import { secrecyTexts } from '../../texts/secrecy.ts'
 import { texts } from '../../texts/texts.ts'
 import { foldedLength } from './folding.ts'
 import './details.css'
@@ -43,6 +44,9 @@ export function MessageDetails({ message, name, isVerified, onClose }: MessageDe
           <span class="code small">{id}</span>
         </Detail>
         <Detail label={t.detailKey}>{isVerified ? t.keyVerified : t.keyUnverified}</Detail>
+        <Detail label={secrecyTexts.value.title}>
+          {message.version === 3 ? secrecyTexts.value.message : secrecyTexts.value.messageNot}
+        </Detail>
       </dl>
     </Dialog>
   )

@@ -1,0 +1,42 @@
+// Whether a conversation has forward secrecy, and what happened to it.
+import type { Conversation } from '@sotto/client'
+import { useSecrecyLog } from '../../session/use-secrecy-log.ts'
+import { fullTime } from '../../texts/dates.ts'
+import { secrecyTexts, secrecyWords } from '../../texts/secrecy.ts'
+
+export function SecrecyCard({ contact }: { readonly contact: Conversation }) {
+  const name = contact.name ?? contact.nickname
+  const t = secrecyTexts.value
+  return (
+    <div class="card">
+      <h2>{t.title}</h2>
+      <p>
+        <strong>{contact.hasForwardSecrecy ? t.has : t.hasNot}</strong>
+      </p>
+      <p class="soft small">{contact.hasForwardSecrecy ? t.hasText : t.hasNotText(name)}</p>
+      {contact.hasForwardSecrecy && <Happened conversationId={contact.conversationId} name={name} />}
+    </div>
+  )
+}
+
+function Happened({ conversationId, name }: { readonly conversationId: string; readonly name: string }) {
+  const lines = (useSecrecyLog(conversationId)?.told ?? [])
+    .flatMap(({ at, notice }) => ({ at, words: secrecyWords(notice, name) }))
+    .filter(({ words }) => words !== undefined)
+    .reverse()
+  if (lines.length === 0) return null
+  return (
+    <>
+      <h3>{secrecyTexts.value.happened}</h3>
+      <ul class="contacts-happened">
+        {lines.map(({ at, words }, index) => (
+          // Lines may repeat, and the list is made anew with each.
+          <li key={index}>
+            <span class="soft small">{fullTime(at)}</span>
+            <p>{words}</p>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,67 @@
+import { plural } from '../plural.ts'
+
+// Forward secrecy of a conversation: whether it has it, what happened to it, and what the user decides.
+export const secrecy = {
+  title: 'Forward secrecy',
+  has: 'Each message has its own key',
+  hasText:
+    'Each message has a key of its own, which is deleted after use. Whoever gets keys later cannot open with them what was sent before.',
+  hasNot: 'Not yet',
+  hasNotText: (name: string) =>
+    `All messages have the one key of this conversation. As soon as ${name} has an app that can do it, it begins by itself.`,
+  message: 'It had a key of its own, which is deleted.',
+  messageNot: 'No: it has the one key of the conversation.',
+  happened: 'What happened',
+  look: 'Look',
+
+  displaced: (name: string, others: number) =>
+    others === 0
+      ? `Another device of yours has the conversation with ${name}`
+      : `Another device of yours has the conversations with ${name} and ${others} more`,
+  displacedText:
+    'Nothing is sent or read here until you use this device. If you have no other one, somebody has your recovery phrase.',
+  useThisDevice: 'Use this device',
+  ownRejoins: (name: string) => `This device had to join the conversation with ${name} too often today`,
+  ownRejoinsText:
+    'Perhaps another program uses your account. Nothing is sent or read there until you decide.',
+  joinAgain: 'Join again',
+  peerRejoins: (name: string) => `${name} has joined again unusually often today`,
+  peerRejoinsText:
+    'Somebody may have their recovery phrase. Ask them face to face or by phone. Nothing is sent or read there until you decide.',
+  allowRejoins: 'Let them join',
+
+  began: 'From here on each message has a key of its own.',
+  peerRejoined: (name: string) =>
+    `${name} has a new device, or has lost the keys on the old one. If they know nothing of it, somebody has their recovery phrase.`,
+  rejoined: {
+    no_state: 'This device has joined the conversation anew.',
+    behind: 'This device had missed a change of keys, and has joined again.',
+    relay_restored: 'The relay was restored from a backup, so this device has joined again.',
+    relay_went_back: 'The relay has fallen back to an earlier state, so this device has joined again.',
+    unreadable: 'The keys of the two sides differed, so this device has joined again.',
+    forked: 'The relay had told the two sides different things, so this device has joined again.',
+    store_behind: 'What this device had stored was an old copy, so it has joined again.',
+    users_word: 'You have chosen to use this device.',
+  },
+  wasDisplaced: 'Another device of yours has taken over the conversation.',
+  asksOwn: 'This device had to join again too often, and waits for your word.',
+  asksPeer: (name: string) => `${name} has joined again too often, which waits for your word.`,
+  missing: (name: string, count: number) =>
+    `${plural('en', count, { one: '# message', other: '# messages' })} of ${name} did not arrive. The relay may have kept them back.`,
+  outOfOrder: (name: string) => `A message of ${name} came late.`,
+  historyDiffers: (name: string) =>
+    `You and ${name} do not have the same earlier messages. The relay has shown you different ones.`,
+  forked: 'The relay has told the two sides different things about the keys.',
+  unreadable: (name: string) => `A message of ${name} could not be opened.`,
+  falseHandshake:
+    'Somebody without the keys has tried to change those of this conversation. Nothing was changed.',
+  falseGroupInfo: 'The relay has sent false records of this conversation. They are not used.',
+  foreignKeyPackage: (name: string) =>
+    `The relay has sent keys for ${name} that are somebody else’s. They are not used.`,
+  noKeyPackages: (name: string) =>
+    `${name} has left no keys at the relay. What you write is sent once they have used their app.`,
+  relayRestored: 'The relay was restored from a backup.',
+  relayWentBack: 'The relay has fallen back to an earlier state, and did not say why.',
+  storeBehind: 'What this device has stored is older than what it has sent.',
+  handshakeFailed: 'The relay has refused a change of keys.',
+}
