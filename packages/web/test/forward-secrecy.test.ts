@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { killBrowser } from '../../client/test/browser/profile.ts'
 import { until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -234,4 +235,22 @@ test('who erases a locked device leaves no file of its keys', async () => {
   await alice.presses(lock.forgottenDo)
   await alice.page.getByRole('button', { name: welcome.create }).waitFor()
   expect(await slotsOf(alice)).toEqual([])
+})
+
+test('an app whose script of forward secrecy cannot be loaded says so, and loads it by another try', async () => {
+  const [phrase = '', bobsPhrase = ''] = await world.phrasesOfFriends('Alice', 'Bob')
+  const alice = await world.stranger('Alice')
+  const bob = await world.recovered('Bob', bobsPhrase)
+  alice.expects(/net::ERR_FAILED/)
+  await alice.context.route('**/assets/forward-secrecy-*.js', (route) => route.abort())
+  await alice.recovers(phrase)
+  await alice.opens('Bob')
+  await alice.writes('without it')
+  await bob.opens('Alice')
+  await bob.sees('without it')
+  await isTold(alice, alice.t.errors.codes.NETWORK ?? '')
+  await alice.context.unrouteAll()
+  await alice.reloads()
+  await talkUntilSecret(alice, bob)
+  expect(await alice.page.getByText(alice.t.store.failedTitle).count()).toBe(0)
 })

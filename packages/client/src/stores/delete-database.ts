@@ -28,12 +28,14 @@ export async function deleteDatabase(
 /** Overwrites and removes the file of a database, if there is one. */
 async function removeSlots(name: string, startWorker: (() => Worker) | undefined): Promise<void> {
   if (!hasFiles()) return
-  const root = await navigator.storage.getDirectory()
   const file = fileOf(name)
+  let root: FileSystemDirectoryHandle
   try {
+    root = await navigator.storage.getDirectory()
     await root.getFileHandle(file)
   } catch (error) {
-    if (error instanceof Error && error.name === 'NotFoundError') return
+    // There is no file, or the browser has none for a private window.
+    if (error instanceof Error && ['NotFoundError', 'SecurityError'].includes(error.name)) return
     throw error
   }
   const worker = new SlotsWorker(file, startWorker)

@@ -96,10 +96,21 @@ async function opened(open: OpenHandle): Promise<AccessHandle | undefined> {
 
 /** How to open the file of this name; undefined if the browser has no such files. */
 async function accessTo(file: string): Promise<OpenHandle | undefined> {
-  const root = await navigator.storage.getDirectory()
+  const root = await directory()
+  if (!root) return undefined
   const handle = await root.getFileHandle(file, { create: true })
   const create: unknown = Reflect.get(handle, 'createSyncAccessHandle')
   return typeof create === 'function' ? () => Reflect.apply(create, handle, []) : undefined
+}
+
+/** The origin's files; undefined in a private window of Firefox, which has none. */
+async function directory(): Promise<FileSystemDirectoryHandle | undefined> {
+  try {
+    return await navigator.storage.getDirectory()
+  } catch (error) {
+    if (nameOf(error) === 'SecurityError') return undefined
+    throw error
+  }
 }
 
 function nameOf(error: unknown): string {

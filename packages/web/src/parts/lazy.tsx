@@ -2,9 +2,8 @@
 import { ClientError } from '@sotto/client'
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { notify } from '../session/notices.ts'
-import { explain } from '../texts/explain.ts'
-import { loadTexts, texts } from '../texts/texts.ts'
+import { offerReload } from '../session/notices.ts'
+import { loadTexts } from '../texts/texts.ts'
 import { Failed } from './failed.tsx'
 import { Loading } from './state.tsx'
 
@@ -33,8 +32,7 @@ export function lazy<P extends object>(
         (cause: unknown) => {
           const error = new ClientError('NETWORK', 'a part of the app could not be loaded', { cause })
           if (!Meanwhile) return fail(error)
-          const action = { label: texts.value.common.tryAgain, run: tryAgain }
-          notify(explain(error), { kind: 'error', action })
+          offerReload(error)
         },
       )
     }, [])

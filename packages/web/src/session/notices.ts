@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { ClientError } from '@sotto/client'
 import { explain } from '../texts/explain.ts'
+import { texts } from '../texts/texts.ts'
 
 /** A notice. */
 export interface Notice {
@@ -45,6 +46,12 @@ export function notifyError(error: unknown): void {
   }
   noticeSuspension(error)
   notify(explain(error), { kind: 'error' })
+}
+
+/** Shows that a part of the app is missing. Browsers remember a script that failed: a new page loads it. */
+export function offerReload(error: unknown): void {
+  const action = { label: texts.value.common.tryAgain, run: () => location.reload() }
+  notify(explain(error), { kind: 'error', action })
 }
 
 /** Shows the bar of a suspended account, if this error says that it is one. Returns whether it does. */

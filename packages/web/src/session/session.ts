@@ -9,7 +9,7 @@ import { conversations, follow, friends } from '@sotto/client/signals'
 import { loadTexts } from '../texts/texts.ts'
 import type { Phone } from './calls/phone.ts'
 import type { LaterModules } from './later-modules.ts'
-import { isStoreBroken, noticeSuspension, notifyError, suspension } from './notices.ts'
+import { isStoreBroken, noticeSuspension, notifyError, offerReload, suspension } from './notices.ts'
 import { preferences } from './preferences.ts'
 import { go, href } from './route.ts'
 import { withSame } from './same.ts'
@@ -91,6 +91,7 @@ export class Session {
     client.on('error', (error) => {
       // Each attempt to connect says it again, and the bar says it already.
       if (noticeSuspension(error)) return
+      if (isScriptMissing(error)) offerReload(error)
       // The state of the connection is shown anyway.
       if (error.code !== 'NETWORK' && error.code !== 'SIGNED_OUT') notifyError(error)
     })
@@ -347,6 +348,11 @@ export class Session {
     this.#stopTyping.delete(conversationId)
     this.#typing.value = new Set([...this.#typing.value].filter((id) => id !== conversationId))
   }
+}
+
+/** The script of forward secrecy is missing in this tab: an error of another tab has no cause. */
+function isScriptMissing({ message, cause }: ClientError): boolean {
+  return message === 'the script of forward secrecy cannot be loaded' && cause !== undefined
 }
 
 /** A list that cannot be read while the client is locked, or has no identity any more. */

@@ -20,12 +20,12 @@ const PREFERENCES = {
   'media.navigator.permission.disabled': true,
 }
 
-/** Starts Firefox with a fresh profile. */
-export async function startFirefox(): Promise<Engine> {
+/** Starts Firefox with a fresh profile. @param preferences besides those of all stories */
+export async function startFirefox(preferences: Readonly<Record<string, boolean>> = {}): Promise<Engine> {
   const program = findFirefox()
   if (!program) throw new Error('no Firefox: npm test installs it, or set FIREFOX to its path')
   const profile = await mkdtemp(join(tmpdir(), 'sotto-firefox-'))
-  const lines = Object.entries(PREFERENCES).map(
+  const lines = Object.entries({ ...PREFERENCES, ...preferences }).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   )
   await Bun.write(join(profile, 'user.js'), lines.join('\n'))

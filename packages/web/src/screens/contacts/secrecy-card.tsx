@@ -10,10 +10,7 @@ export function SecrecyCard({ contact }: { readonly contact: Conversation }) {
   return (
     <div class="card">
       <h2>{t.title}</h2>
-      <p>
-        <strong>{contact.hasForwardSecrecy ? t.has : t.hasNot}</strong>
-      </p>
-      <p class="soft small">{contact.hasForwardSecrecy ? t.hasText : t.hasNotText(name)}</p>
+      <p>{contact.hasForwardSecrecy ? t.hasText : t.hasNotText(name)}</p>
       {contact.hasForwardSecrecy && <Happened conversationId={contact.conversationId} name={name} />}
     </div>
   )

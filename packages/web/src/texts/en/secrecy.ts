@@ -8,7 +8,7 @@ export const secrecy = {
     'Each message has a key of its own, which is deleted after use. Whoever gets keys later cannot open with them what was sent before.',
   hasNot: 'Not yet',
   hasNotText: (name: string) =>
-    `All messages have the one key of this conversation. As soon as ${name} has an app that can do it, it begins by itself.`,
+    `There is none yet: all messages have the one key of this conversation. As soon as ${name} has an app that can do it, it begins by itself.`,
   message: 'It had a key of its own, which is deleted.',
   messageNot: 'No: it has the one key of the conversation.',
   happened: 'What happened',
