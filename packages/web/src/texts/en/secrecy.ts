@@ -21,9 +21,9 @@ export const secrecy = {
   displacedText:
     'Nothing is sent or read here until you use this device. If you have no other one, somebody has your recovery phrase.',
   useThisDevice: 'Use this device',
-  ownRejoins: (name: string) => `This device had to join the conversation with ${name} too often today`,
+  ownRejoins: (name: string) => `This device cannot go on by itself in the conversation with ${name}`,
   ownRejoinsText:
-    'Perhaps another program uses your account. Nothing is sent or read there until you decide.',
+    'It had to join again too often today, or cannot see whose keys it would replace. Perhaps another program uses your account. Nothing is sent or read there until you decide.',
   joinAgain: 'Join again',
   peerRejoins: (name: string) => `${name} has joined again unusually often today`,
   peerRejoinsText:
@@ -44,7 +44,7 @@ export const secrecy = {
     users_word: 'You have chosen to use this device.',
   },
   wasDisplaced: 'Another device of yours has taken over the conversation.',
-  asksOwn: 'This device had to join again too often, and waits for your word.',
+  asksOwn: 'This device cannot go on by itself, and waits for your word.',
   asksPeer: (name: string) => `${name} has joined again too often, which waits for your word.`,
   missing: (name: string, count: number) =>
     `${plural('en', count, { one: '# message', other: '# messages' })} of ${name} did not arrive. The relay may have kept them back.`,
