@@ -248,6 +248,8 @@ test('an app whose script of forward secrecy cannot be loaded says so, and loads
   await alice.writes('without it')
   await bob.opens('Alice')
   await bob.sees('without it')
+  await bob.writes('I see')
+  await alice.sees('I see')
   await isTold(alice, alice.t.errors.codes.NETWORK ?? '')
   await alice.context.unrouteAll()
   await alice.reloads()
