@@ -14,7 +14,9 @@ import { derivePrivateKey, XWing } from '../src/x-wing.ts'
 import { hex, readVectors, toHex } from './vectors.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))
-const [web, noblePrimitives] = await Promise.all([crypto.subtle, undefined].map(choosePrimitives))
+const [web, noblePrimitives] = await Promise.all(
+  [crypto.subtle, undefined].map((subtle) => choosePrimitives(subtle)),
+)
 if (web === undefined || noblePrimitives === undefined) throw new Error('no primitives')
 const webMlKem = await chooseMlKem(crypto.subtle)
 const nobleMlKem = await chooseMlKem(undefined)

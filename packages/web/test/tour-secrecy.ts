@@ -1,7 +1,6 @@
 // A tour through what the app says of forward secrecy: what a contact's new device means, and what the user
 // decides.
-
-import { forwardSecrecy } from '../../client/src/forward-secrecy/entry.ts'
+import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { Person } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
