@@ -222,11 +222,12 @@ export function acknowledged(turn: Turn, seen: number, hash: Uint8Array): void {
     turn.doubt('store_behind')
     return
   }
-  const isDone = ({ era, number }: Sent): boolean =>
+  const isSeen = ({ era, number }: Sent): boolean =>
     era === course.era && number <= seen && number !== UNCOUNTED
-  const named = course.sent.find((each) => isDone(each) && each.number === seen)
+  const named = course.sent.find((each) => isSeen(each) && each.number === seen)
   if (named && !isSame(named.mark, hash.subarray(0, MARK_BYTES))) turn.tell({ tell: 'history_differs' })
   // What was sent again has the number of its repetition, and is done with it.
-  const done = new Set(course.sent.filter(isDone).map(rootOf))
+  // Without the relay's `ack` its `seq` is unknown here: such a device must not take itself for an old copy.
+  const done = new Set(course.sent.filter((each) => each.isAccepted && isSeen(each)).map(rootOf))
   turn.change({ sent: course.sent.filter((each) => !done.has(rootOf(each))) })
 }
