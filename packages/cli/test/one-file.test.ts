@@ -136,7 +136,7 @@ test('all commands and the licences of all that is inside are in it', async () =
   const { code, text } = await outputOf(folder, 'licences')
   expect(code).toBe(0)
   const inside = await billOf(dist)
-  for (const name of ['viem', 'pino', 'preact', 'valibot'])
+  for (const name of ['viem', 'pino', 'preact', 'valibot', 'ts-mls'])
     expect(inside.map((each) => each.name)).toContain(name)
   for (const { name, version } of inside)
     if (!/sotto/.test(name)) expect(text).toContain(`${name.replace(/^@oven.*/, 'bun')} ${version}: `)
