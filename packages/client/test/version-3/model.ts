@@ -299,7 +299,8 @@ class World {
         return
       }
       for (const device of devices) await this.#round(device)
-      const isQuiet = devices.every((device) => device.isQuiet)
+      // What waits for the user's word is not lost: the people say it.
+      const isQuiet = devices.every((device) => device.isQuiet && device.course.stop === undefined)
       quiet = isQuiet ? quiet + 1 : 0
       if (!isQuiet && round % 20 !== 19) continue
       this.#now += 15_000

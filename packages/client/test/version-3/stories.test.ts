@@ -140,7 +140,7 @@ test('a refusal of earlier bytes that comes late, because they were sent twice, 
   // The other side commits before it arrives, so that it is refused and encrypted again.
   b.write('n', 'after a day')
   await pair.settle(b)
-  while (line && line.up.length > 0) relay.serve(line)
+  while (line && line.up.length + line.mail.length > 0) relay.serve(line)
   while (line && line.down.length > 0) await a.handle()
   const [again] = a.store.sealed
   expect(again?.epoch).toBe(a.course.groups.at(-1)?.epoch ?? -1)
