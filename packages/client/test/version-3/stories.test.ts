@@ -142,6 +142,7 @@ test('a refusal of earlier bytes that comes late, because they were sent twice, 
   await pair.settle(b)
   while (line && line.up.length + line.mail.length > 0) relay.serve(line)
   while (line && line.down.length > 0) await a.handle()
+  await a.pump()
   const [again] = a.store.sealed
   expect(again?.epoch).toBe(a.course.groups.at(-1)?.epoch ?? -1)
   await a.give({ type: 'stale', id: 'm', epoch: again?.epoch ?? -1 })
