@@ -132,10 +132,24 @@ function isSame(one: SecrecyNotice, other: SecrecyNotice): boolean {
 
 /** Reads what is stored. It may come from an archive, so what is no log counts as none. */
 function readKept(value: string | undefined): Kept {
-  const found: unknown = value === undefined ? undefined : JSON.parse(value)
-  return isKept(found) ? found : NOTHING
+  const found = parsed(value)
+  if (typeof found !== 'object' || found === null || !('told' in found) || !Array.isArray(found.told))
+    return NOTHING
+  const seenAt = 'seenAt' in found && typeof found.seenAt === 'number' ? found.seenAt : 0
+  const isStopped = 'isStopped' in found && found.isStopped === true
+  return { told: found.told.filter(isTold).slice(-MOST), seenAt, isStopped }
 }
 
-function isKept(value: unknown): value is Kept {
-  return typeof value === 'object' && value !== null && 'told' in value && Array.isArray(value.told)
+function parsed(value: string | undefined): unknown {
+  try {
+    return value === undefined ? undefined : JSON.parse(value)
+  } catch {
+    return undefined
+  }
+}
+
+function isTold(value: unknown): value is Told {
+  if (typeof value !== 'object' || value === null || !('at' in value) || !('notice' in value)) return false
+  const { at, notice } = value
+  return typeof at === 'number' && typeof notice === 'object' && notice !== null && 'tell' in notice
 }
