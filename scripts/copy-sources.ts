@@ -1,4 +1,5 @@
 // Copies this checkout, for tests that build the same in another folder.
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from './client-package/entries.ts'
@@ -18,4 +19,11 @@ export async function copySources(folder: string): Promise<void> {
     if (name !== '@sotto') await symlink(join(ROOT, 'node_modules', name), join(modules, name))
   for (const name of ['client', 'crypto', 'mls', 'protocol', 'relay'])
     await symlink(join(folder, 'packages', name), join(modules, '@sotto', name))
+  // Where a package needs other versions than the rest, npm gives it a folder of its own.
+  for (const name of await readdir(join(ROOT, 'packages'))) {
+    const own = join(ROOT, 'packages', name, 'node_modules')
+    const to = join(folder, 'packages', name, 'node_modules')
+    // A copy, so that its paths sort among the sources as they do here: the order is part of what is built.
+    if (existsSync(own)) await cp(own, to, { recursive: true })
+  }
 }

@@ -66,5 +66,7 @@ export async function billOfMaterials({ name, sha256, packages, bunPackage }: De
 
 async function wholeBill(): Promise<Bill> {
   const words = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only']
+  // `ts-mls` asks for exact versions of peers whose place our cipher suite takes. npm refuses others.
+  words.push('--legacy-peer-deps')
   return JSON.parse(await run(['npm', 'sbom', ...words], ROOT))
 }
