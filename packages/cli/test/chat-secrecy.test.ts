@@ -41,6 +41,11 @@ async function gainsSecrecy(one: Speaking, other: Speaking): Promise<void> {
   throw new Error(`no forward secrecy after ${EXCHANGES} exchanges:\n${shown(one)}`)
 }
 
+/** The number of the message in the line that the chat shows. */
+async function numberIn(chat: TtyChat, pattern: RegExp): Promise<string> {
+  return /#(\d+)/.exec(await chat.sees(pattern))?.[1] ?? ''
+}
+
 /** Each message by its text, sender and version: the same on both sides. */
 function told(messages: readonly StoredMessage[], isAlice: boolean): string[] {
   return messages.map(
@@ -209,3 +214,31 @@ test('a client without forward secrecy and a chat talk with each other, and the 
   expect(await chat.end()).toBe(0)
   expect((await storedIn(home)).map(({ version }) => version)).toEqual(Array(6).fill(undefined))
 }, 240_000)
+
+test('a text with forward secrecy is edited and gets a reaction, which both chats show; one without cannot', async () => {
+  const { alice, bob, homes } = await friends()
+  alice.enter('of the old days')
+  const old = await numberIn(bob, /#(\d+) alice: of the old days$/m)
+  bob.enter(`/react ${old} 👍`)
+  await bob.sees(/^Only messages with forward secrecy can be changed: see \/secrecy\.$/m)
+  await gainsSecrecy(alice, bob)
+  await says(alice, bob, 'see you at fife')
+  const own = await numberIn(alice, /#(\d+) you: see you at fife$/m)
+  alice.enter(`/edit ${own} see you at five`)
+  await bob.sees(/• alice edited #\d+\.$/m)
+  const theirs = await numberIn(bob, /#(\d+) alice: see you at five \(edited\)$/m)
+  bob.enter(`/edit ${theirs} see you never`)
+  await bob.sees(/^Only your own messages can be edited\.$/m)
+  bob.enter(`/react ${theirs} 👍`)
+  await alice.sees(/• bob reacted to #\d+ with 👍\.$/m)
+  await alice.sees(/you: see you at five \(edited\) \[👍\]$/m)
+  bob.enter(`/react ${theirs}`)
+  await alice.sees(/• bob took back the reaction to #\d+\.$/m)
+  expect(await alice.leave()).toBe(0)
+  expect(await bob.leave()).toBe(0)
+  for (const home of homes) {
+    const texts = (await storedIn(home)).map(({ text }) => text)
+    expect(texts).toContain('see you at five')
+    expect(texts).not.toContain('see you at fife')
+  }
+})

@@ -1,6 +1,7 @@
 // The chat: the open conversation, the display of events, and the handling of typed lines.
 import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
+import { showChanges } from './changed-messages.ts'
 import { ChannelBoard } from './channel-board.ts'
 import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
@@ -190,7 +191,12 @@ export class Chat {
     this.#undo.push(
       client.on('message', (message) => this.#enqueue(() => this.#onMessage(message))),
       client.on('status_change', ({ message }) => this.#enqueue(async () => this.#onStatus(message))),
-      client.on('retracted', (message) => this.#enqueue(() => this.#onRetracted(message))),
+      showChanges({
+        ...{ client, terminal: this.terminal, name: (contact) => this.name(contact) },
+        numberOf: (message) => this.#shown.numberOf(message),
+        lineOf: (message, number) => this.#lineOf(message, number),
+        enqueue: (work) => this.#enqueue(work),
+      }),
       client.on('typing', ({ conversationId }) => this.#showTyping(conversationId)),
       client.on('network_state', (state) => this.#onNetwork(state)),
       client.on('synced', () => this.#enqueue(() => this.#showSummary())),
@@ -283,23 +289,6 @@ export class Chat {
       this.terminal.print(`#${number} ${this.#transcript.word(message.status)}`)
     }
     if (!isShown || message.conversationId === this.#openId) this.terminal.setStatus(this.#statusLine())
-  }
-
-  /** Removes a text that was taken back from the screen, with the quotes of it. */
-  async #onRetracted(message: StoredMessage): Promise<void> {
-    const number = this.#shown.numberOf(message)
-    if (number === undefined) return
-    let isErased = this.terminal.replaceMarked(await this.#lineOf(message, number))
-    for (const each of await this.client.messages(message.conversationId)) {
-      const at = this.#shown.numberOf(each)
-      if (each.replyToId === message.id && at !== undefined)
-        isErased = this.terminal.replaceMarked(await this.#lineOf(each, at)) && isErased
-    }
-    const who = message.isMe ? 'You took' : `${this.name(message.conversationId)} took`
-    const isLeft = this.terminal.isInteractive && !isErased
-    this.terminal.print(
-      `• ${who} back #${number}.${isLeft ? ' Its text may still be above, where it cannot be erased alone: /clear erases everything.' : ''}`,
-    )
   }
 
   async #onAccepted(aliasId: string, conversationId: string): Promise<void> {

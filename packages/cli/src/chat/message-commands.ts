@@ -1,5 +1,5 @@
 // The commands for messages.
-import { UnsentMessages } from '@sotto/client'
+import { Edits, isEditable, Reactions, UnsentMessages } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
@@ -10,6 +10,8 @@ export const messageCommands: CommandGroup = {
   title: 'Messages (a line without / is sent; // begins one with a slash)',
   rows: [
     { name: 'reply', takes: '<n> <text>', summary: 'answer message #n', run: reply },
+    { name: 'edit', takes: '<n> <text>', summary: 'give your message #n another text', run: edit },
+    { name: 'react', takes: '<n> [emoji]', summary: 'react to message #n, or take that back', run: react },
     { name: 'retract', takes: '[n]', summary: 'take back your last message, or #n', run: retract },
     { name: 'resend', takes: '[n]', summary: 'send a refused message again', run: resend },
     { name: 'drop', takes: '[n]', summary: 'forget a refused or unsent message', run: drop },
@@ -24,6 +26,42 @@ async function reply(chat: Chat, argument: string): Promise<void> {
   if (!target || target.conversationId !== chat.openId)
     chat.terminal.print('Usage: /reply <n> <text>; n is the number of a message in this conversation')
   else await chat.send(text, target.id)
+}
+
+async function edit(chat: Chat, argument: string): Promise<void> {
+  const [, number = '', text = ''] = /^(#?\d+)\s+(.+)$/s.exec(argument) ?? []
+  const target = chat.numbered(number)
+  if (!target) chat.terminal.print('Usage: /edit <n> <text>; n is the number of a message')
+  else if (!target.isMe) chat.terminal.print('Only your own messages can be edited.')
+  else {
+    const message = await ofForwardSecrecy(chat, target)
+    if (!message) return
+    if (isEditable(message, Date.now()))
+      await new Edits(chat.client).edit(target.conversationId, target.id, text)
+    else chat.terminal.print('Only a text can be edited, and only for a day.')
+  }
+}
+
+async function react(chat: Chat, argument: string): Promise<void> {
+  const [, number = '', emoji] = /^(#?\d+)(?:\s+(\S+))?$/.exec(argument) ?? []
+  const target = chat.numbered(number)
+  if (!target) {
+    chat.terminal.print('Usage: /react <n> [emoji]; n is the number of a message')
+    return
+  }
+  if (!(await ofForwardSecrecy(chat, target))) return
+  const reactions = new Reactions(chat.client)
+  if (emoji === undefined) await reactions.takeBack(target)
+  else await reactions.react(target, emoji)
+}
+
+/** The message, if it has forward secrecy, without which nothing of it can be changed. Says so if not. */
+async function ofForwardSecrecy(chat: Chat, { conversationId, isMe, id }: Numbered) {
+  const messages = await chat.client.messages(conversationId)
+  const message = messages.find((each) => each.isMe === isMe && each.id === id)
+  if (message?.version === 3) return message
+  chat.terminal.print('Only messages with forward secrecy can be changed: see /secrecy.')
+  return undefined
 }
 
 async function retract(chat: Chat, argument: string): Promise<void> {

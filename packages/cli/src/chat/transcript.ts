@@ -69,6 +69,7 @@ function quoteOf(message: StoredMessage): string {
 /** A short description of a message's content; of a text, the text. */
 export function describe(message: StoredMessage): string {
   if (message.retracted) return '(taken back)'
+  if (message.msgType === 'unknown') return '(this message needs a later version of sotto)'
   const content = contentOf(message)
   if (!content) return '(this message could not be decrypted)'
   switch (content.kind) {
@@ -85,7 +86,17 @@ export function describe(message: StoredMessage): string {
 
 // Lines after the first are indented, so that none of them looks like a separate message.
 function body(message: StoredMessage): string {
-  return sanitizeText(describe(message)).split('\n').join('\n      │ ')
+  const text = sanitizeText(describe(message)).split('\n').join('\n      │ ')
+  return [text, ...changesOf(message)].join(' ')
+}
+
+function changesOf({ editedAt, reactions = [], retracted }: StoredMessage): string[] {
+  if (retracted) return []
+  const emoji = reactions.flatMap(({ text }) => text ?? []).map((text) => sanitizeLine(text))
+  return [
+    ...(editedAt === undefined ? [] : ['(edited)']),
+    ...(emoji.length > 0 ? [`[${emoji.join(' ')}]`] : []),
+  ]
 }
 
 /** Local hours and minutes, preceded by the date unless it is today. */
