@@ -16,6 +16,7 @@ export const ALWAYS = {
   'the fault program': 'bench/faults/faults.test.ts',
   'nodes that a seed orders': 'bench/simulation/simulation.test.ts',
   'random input': 'fuzz/fuzz.test.ts',
+  'forward secrecy': 'packages/client/test/forward-secrecy.test.ts',
   'the package as applications install it': 'packages/client/test/packaging/runtimes.test.ts',
 }
 
