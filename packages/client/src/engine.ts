@@ -41,6 +41,9 @@ export interface CallHooks {
   onStop?: (engine: Engine) => Promise<void>
 }
 
+/** After how long a question about a group that had no answer is asked again, in milliseconds. */
+const GROUP_AGAIN_MS = 4000
+
 /** All parts that run for one identity. */
 export class Engine {
   identity: ActiveIdentity
@@ -61,9 +64,8 @@ export class Engine {
   readonly #late: Forward | undefined
   /** Whether the relay has what version 3 needs. */
   #hasEpochs = false
-  readonly #askingGroups = new Set<ConversationId>()
-  /** The conversations of which the relay did not say whether they have a group. */
-  readonly #askedGroups = new Set<ConversationId>()
+  /** The conversations whose group the relay was asked about, and whether it will not say. */
+  readonly #askedGroups = new Map<ConversationId, boolean>()
   /** The relay's incarnation, from this connection's `sync_end` until version 3 goes on. */
   #incarnation: string | undefined
   readonly #incoming: Incoming
@@ -328,17 +330,18 @@ export class Engine {
     }
   }
 
-  /** Version 3 as calls use it; undefined if the application has no forward secrecy. */
-  get forward(): Promise<{ readonly calls: CallSecrecy }> | undefined {
+  /** Version 3; undefined if the application has no forward secrecy. */
+  get forward(): Promise<UserSecrecy & { readonly calls: CallSecrecy }> | undefined {
     return this.#late && this.#loadForward()
   }
 
   #knowsGroup(session: SessionRecord): boolean {
     const { conversationId, speaks, hadNoGroup } = session
-    if (speaks || hadNoGroup || !this.#hasEpochs || this.#askedGroups.has(conversationId)) return true
-    if (!this.#askingGroups.has(conversationId)) {
-      this.#askingGroups.add(conversationId)
-      void this.work(this.#askGroup(session).finally(() => this.#askingGroups.delete(conversationId)))
+    const isRefused = this.#askedGroups.get(conversationId)
+    if (speaks || hadNoGroup || !this.#hasEpochs || isRefused) return true
+    if (isRefused === undefined) {
+      this.#askedGroups.set(conversationId, false)
+      void this.work(this.#askGroup(session))
     }
     return false
   }
@@ -346,24 +349,26 @@ export class Engine {
   async #askGroup(session: SessionRecord): Promise<void> {
     const { conversationId } = session
     try {
-      const params = { conv_id: conversationId }
-      const { epoch } = await this.http.call(conversationEndpoints.conversationGroup, { params })
+      const { epoch } = await this.http.call(conversationEndpoints.conversationGroup, {
+        params: { conv_id: conversationId },
+      })
       const known = epoch > 0 ? ({ speaks: 3 } as const) : ({ hadNoGroup: true } as const)
       await this.journal.write([this.sessions.noteSecrecy(session, known)])
+      this.#askedGroups.delete(conversationId)
       if (epoch > 0) this.#late?.onAnnounced(conversationId)
     } catch (thrown) {
       const error = asClientError(thrown, 'STORE_FAILED')
       // What is sent is refused for the same reason, and that is told.
       if (error.code !== 'REFUSED') this.#onForwardFailure(error)
-      // Asking again at once would get the same answer.
-      if (error.code === 'REFUSED' || error.code === 'BAD_REPLY') this.#askedGroups.add(conversationId)
+      if (error.retry === 'never' || error.code === 'BAD_REPLY') this.#askedGroups.set(conversationId, true)
+      // The message waits: an older version could be a step down for this contact.
+      else
+        this.#platform.clock.after(GROUP_AGAIN_MS, () => {
+          this.#askedGroups.delete(conversationId)
+          this.messages.outbox.resume()
+        })
     }
     this.messages.outbox.resume()
-  }
-
-  /** Version 3. @throws ClientError `INVALID_ARGUMENT` without the option `forwardSecrecy` */
-  loadForward(): Promise<UserSecrecy> {
-    return this.#loadForward()
   }
 
   #loadForward(): Promise<ForwardSecrecy> {

@@ -335,3 +335,23 @@ test('a relay that withholds the group ends no call under the static keys', asyn
   expect(await failure).toMatchObject({ code: 'NETWORK' })
   expect([again.signals, again.calls.state, bob.calls.state]).toEqual([[], 'idle', 'idle'])
 })
+
+test('a relay that is too busy to say whether there is a group ends no call under the static keys', async () => {
+  const [alice, bob] = [await joins('alice'), await joins('bob')]
+  await alice.person.befriend(bob.person)
+  await untilVersion3(alice, bob)
+  const mnemonic = await alice.person.client.recoveryPhrase()
+  await alice.person.client.close()
+  const fetch: FetchLike = async (url, init) =>
+    url.endsWith('/group')
+      ? Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '3600' } })
+      : globalThis.fetch(url, init)
+  const again = await Caller.of((options) => world.open('alice', options), {
+    client: { fetch, forwardSecrecy: forwardSecrecy() },
+  })
+  await again.person.client.recover({ mnemonic })
+  await again.person.connect()
+  await again.person.client.syncFriends()
+  expect(await failureOf(again.calls.call(bob.alias))).toMatchObject({ refusal: 'RATE_LIMITED' })
+  expect([again.signals, again.calls.state, bob.calls.state]).toEqual([[], 'idle', 'idle'])
+})

@@ -302,3 +302,25 @@ test('a relay that answers nonsense about a group is not asked again and again',
   expect(asked).toBe(1)
   expect(alice.heard.error.map(({ code }) => code)).toEqual(['BAD_REPLY'])
 })
+
+test('a relay that is too busy to say whether there is a group gets no message under version 1', async () => {
+  const [alice, bob] = await forwardFriends(world)
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  await alice.client.close()
+  let refused = 0
+  const again = await world.open('alice', {
+    forwardSecrecy: forwardSecrecy(),
+    fetch: async (url, init) => {
+      if (!String(url).endsWith('/group') || refused === 3) return fetch(url, init)
+      refused += 1
+      // Longer than a call waits by itself.
+      return Response.json({ error: 'RATE_LIMITED' }, { status: 429, headers: { 'retry-after': '3600' } })
+    },
+  })
+  await again.client.recover({ mnemonic })
+  await again.connect()
+  await again.client.syncFriends()
+  await again.client.send(bob.alias, 'not under the old key')
+  expect(await bob.receives('not under the old key')).toMatchObject({ version: 3 })
+  expect(refused).toBe(3)
+})

@@ -3,6 +3,7 @@ import { MessageId } from '@sotto/protocol'
 import * as v from 'valibot'
 import { checkArgument } from '../client-error.ts'
 import type { Device } from '../device.ts'
+import { needForward } from '../forward-secrecy/need-forward.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
 import { StoredMessage } from '../stores/stores.ts'
@@ -15,7 +16,7 @@ const edit = /* @__PURE__ */ tabMethod(
     answers: StoredMessage,
   },
   async (device: Device, contact, messageId, text): Promise<StoredMessage> =>
-    (await device.needEngine().loadForward()).changes.edit(contact, messageId, text),
+    (await needForward(device.needEngine())).changes.edit(contact, messageId, text),
 )
 const part = /* @__PURE__ */ new ModulePart<Device>({ methods: [edit], open: (device) => device })
 

@@ -94,7 +94,8 @@ export class SecretCalls implements CallSecrecy {
     const { conversationId } = session
     const course = this.#host.courseOf(conversationId)
     if (frame.crypto_v !== 3) {
-      // Whoever is in a group with this device calls under version 3. Others have only the static keys.
+      // A contact in a group with this device calls under version 3. An offer of a lower version comes from
+      // somebody who has only the static keys, such as a thief of the phrase.
       const isLower = frame.type === 'call_offer' && (await course.epoch()) !== undefined
       return isLower ? { ok: false, reason: 'WRONG_VERSION' } : undefined
     }
@@ -162,8 +163,8 @@ export class SecretCalls implements CallSecrecy {
     try {
       epoch = (await http.call(conversationEndpoints.conversationGroup, { params })).epoch
     } catch (error) {
-      // An older relay has no groups. Whatever else it refuses, it refuses the call for the same reason.
-      if (error instanceof ClientError && error.code === 'REFUSED') return false
+      // An older relay has no groups. Whatever else it refuses for good, it refuses the call, too.
+      if (error instanceof ClientError && error.retry === 'never') return false
       throw error
     }
     const session = sessions.find(conversationId)
@@ -180,7 +181,7 @@ export class SecretCalls implements CallSecrecy {
     readonly end: () => void
   } {
     const { promise, resolve, reject } = deferred<number>()
-    // Whoever awaits it may have failed before.
+    // The caller may fail before it awaits this promise, whose failure must not count as unhandled then.
     promise.catch(() => {})
     const look = ({ course }: Step): void => {
       const present = presentOf(course)

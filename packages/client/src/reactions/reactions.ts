@@ -3,6 +3,7 @@ import { MessageId } from '@sotto/protocol'
 import * as v from 'valibot'
 import { checkArgument } from '../client-error.ts'
 import type { Device } from '../device.ts'
+import { needForward } from '../forward-secrecy/need-forward.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
 import { StoredMessage } from '../stores/stores.ts'
@@ -31,7 +32,7 @@ const react = /* @__PURE__ */ tabMethod(
     answers: StoredMessage,
   },
   async (device: Device, { conversationId, ...name }, emoji): Promise<StoredMessage> =>
-    (await device.needEngine().loadForward()).changes.react(conversationId, name, emoji),
+    (await needForward(device.needEngine())).changes.react(conversationId, name, emoji),
 )
 const part = /* @__PURE__ */ new ModulePart<Device>({ methods: [react], open: (device) => device })
 

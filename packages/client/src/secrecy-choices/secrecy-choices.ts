@@ -1,6 +1,7 @@
 // What only the user can decide about the forward secrecy of a conversation.
 import * as v from 'valibot'
 import type { Device } from '../device.ts'
+import { needForward } from '../forward-secrecy/need-forward.ts'
 import type { SecrecyStop } from '../messages/messages.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
@@ -15,7 +16,7 @@ const stopOf = /* @__PURE__ */ tabMethod(
   async (device: Device, contact): Promise<SecrecyStop | undefined> => {
     const engine = device.needEngine()
     const { conversationId } = engine.sessions.get(contact)
-    return (await engine.loadForward()).stopOf(conversationId)
+    return (await needForward(engine)).stopOf(conversationId)
   },
 )
 const useThisDevice = /* @__PURE__ */ tabMethod(
@@ -40,7 +41,7 @@ async function decide(
 ): Promise<void> {
   const engine = device.needEngine()
   const { conversationId } = engine.sessions.get(contact)
-  await (await engine.loadForward()).decide(conversationId, word)
+  await (await needForward(engine)).decide(conversationId, word)
 }
 
 /**
