@@ -27,7 +27,7 @@ function Happened({ conversationId, name }: { readonly conversationId: string; r
       <h3>{secrecyTexts.value.happened}</h3>
       <ul class="contacts-happened">
         {lines.map(({ at, words }, index) => (
-          // Lines may repeat, and the list is made anew with each.
+          // Two lines may be the same, so their place is the key.
           <li key={index}>
             <span class="soft small">{fullTime(at)}</span>
             <p>{words}</p>
