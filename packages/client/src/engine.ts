@@ -352,10 +352,10 @@ export class Engine {
       const { epoch } = await this.http.call(conversationEndpoints.conversationGroup, {
         params: { conv_id: conversationId },
       })
-      const known = epoch > 0 ? ({ speaks: 3 } as const) : ({ hadNoGroup: true } as const)
+      const known = epoch ? ({ speaks: 3 } as const) : ({ hadNoGroup: true } as const)
       await this.journal.write([this.sessions.noteSecrecy(session, known)])
       this.#askedGroups.delete(conversationId)
-      if (epoch > 0) this.#late?.onAnnounced(conversationId)
+      if (epoch) this.#late?.onAnnounced(conversationId)
     } catch (thrown) {
       const error = asClientError(thrown, 'STORE_FAILED')
       // What is sent is refused for the same reason, and that is told.
