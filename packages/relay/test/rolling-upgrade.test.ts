@@ -1,10 +1,12 @@
 // Nodes that share a PostgreSQL are replaced one after the other: a node says that it is about to stop, works
 // on until the proxy knows, and stops; the next version changes the schema under those that still run.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { SQL } from 'bun'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { tellRelay } from '../src/operator.ts'
+import { applySteps, lockSchema } from '../src/storage/migrate.ts'
 import { schema } from '../src/storage/migrations.ts'
+import { openPostgresBeside } from '../src/storage/postgres.ts'
+import type { Storage } from '../src/storage/storage.ts'
 import { engines } from './engines.ts'
 import { type RelayProcess, startRelay } from './relay-process.ts'
 import { errorLines } from './use-relay.ts'
@@ -13,7 +15,9 @@ import { befriend, call, message, type WireAccount, type WireSocket, wireAccount
 setDefaultTimeout(240_000)
 
 const nodes: RelayProcess[] = []
+const storages: Storage[] = []
 afterEach(async () => {
+  for (const storage of storages.splice(0)) await storage.close()
   const errors = nodes.map((node) => node.errors()).join('\n')
   for (const node of nodes.splice(0)) await node.stop()
   expect(errorLines(errors)).toEqual([])
@@ -78,16 +82,20 @@ test('after the notice it stops as always', async () => {
 })
 
 /** What a version after this one may do to the store while this one runs on it. */
-async function changeAsNextVersion(sql: SQL): Promise<void> {
-  await sql.begin(async (change) => {
-    await change`CREATE TABLE of_the_next_version (id BIGINT PRIMARY KEY)`
-    const tables: { name: string }[] = await change`
+async function changeAsNextVersion(storage: Storage): Promise<void> {
+  await storage.transaction(async (sql) => {
+    await lockSchema(sql)
+    const tables = await sql<{ name: string }>`
       SELECT table_name AS name FROM information_schema.tables
       WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'schema_migrations'`
-    for (const { name } of tables)
-      await change.unsafe(`ALTER TABLE ${name} ADD COLUMN of_the_next_version BIGINT NOT NULL DEFAULT 0`)
-    await change`INSERT INTO schema_migrations (version) VALUES (${schema + 1})`
-    await change`INSERT INTO relay_state (name, value) VALUES ('oldest_schema', ${String(schema)})
+    await applySteps(sql, [
+      'CREATE TABLE of_the_next_version (id BIGINT PRIMARY KEY)',
+      ...tables.map(
+        ({ name }) => `ALTER TABLE ${name} ADD COLUMN of_the_next_version BIGINT NOT NULL DEFAULT 0`,
+      ),
+    ])
+    await sql`INSERT INTO schema_migrations (version) VALUES (${schema + 1})`
+    await sql`INSERT INTO relay_state (name, value) VALUES ('oldest_schema', ${String(schema)})
       ON CONFLICT (name) DO UPDATE SET value = excluded.value`
   })
 }
@@ -116,8 +124,9 @@ test('nodes work on a store that the next version has changed, and each is repla
   await send()
   await receive()
 
-  await using sql = new SQL({ url: env.DATABASE_URL, max: 1 })
-  await changeAsNextVersion(sql)
+  const storage = openPostgresBeside(env.DATABASE_URL, { connections: 1 })
+  storages.push(storage)
+  await changeAsNextVersion(storage)
   await send()
   await receive()
   // The first one is replaced: its clients go to the other one, and come back.
@@ -141,6 +150,6 @@ test('nodes work on a store that the next version has changed, and each is repla
   expect(arrived).toEqual(sent)
 
   // One that would need what this version does not know is refused, and says why.
-  await sql`UPDATE relay_state SET value = ${String(schema + 1)} WHERE name = 'oldest_schema'`
+  await storage.sql`UPDATE relay_state SET value = ${String(schema + 1)} WHERE name = 'oldest_schema'`
   expect(String(await failureOf(startRelay({ env })))).toContain('a newer relay has changed the store')
 })

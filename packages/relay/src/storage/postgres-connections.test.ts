@@ -19,6 +19,9 @@ let storage: Storage
 beforeAll(async () => {
   server = await startOwnPostgres()
   url = await server.createDatabase()
+  await using admin = new SQL(server.url, { max: 1 })
+  // On a busy machine, a test needs longer than the usual second to make a deadlock.
+  await admin.unsafe(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET deadlock_timeout = '5s'`)
   storage = await openPostgres(url, { connections: 3 })
 })
 afterAll(async () => {
@@ -73,6 +76,36 @@ test('work beyond what may wait is refused at once, and the rest is done', async
   await Promise.all(waiting)
   expect(refusals).toEqual(Array(2).fill('more than 600 queries and transactions wait for it'))
   expect(await storage.sql<{ one: number }>`SELECT 1 AS one`).toEqual([{ one: 1 }])
+})
+
+test('what lost a deadlock with a change of tables runs again, also if it only reads', async () => {
+  await using admin = new SQL(server.url, { max: 1 })
+  await using sql = new SQL(url, { max: 1 })
+  await sql`CREATE TABLE locked_first AS SELECT 1 AS one`
+  await sql`CREATE TABLE locked_last AS SELECT 1 AS one`
+  const read = (tag: Storage['sql']): Promise<object> =>
+    tag`SELECT locked_first.one FROM locked_first JOIN locked_last USING (one)`
+  const ways = [
+    () => read(storage.sql),
+    () => storage.transaction(read),
+    () => engineOf(storage).commitMessages(read),
+  ]
+  for (const run of ways) {
+    let reading: Promise<object> | undefined
+    await sql.begin(async (change) => {
+      // The other side of the deadlock is the one that gives up.
+      await change`SET LOCAL deadlock_timeout = '1h'`
+      await change`LOCK TABLE locked_last IN ACCESS EXCLUSIVE MODE`
+      reading = run()
+      await eventually(async () => {
+        const [waiting] = await admin`SELECT 1 FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND query LIKE '%JOIN locked_last%' AND pid <> pg_backend_pid()`
+        expect(waiting).toBeDefined()
+      })
+      await change`LOCK TABLE locked_first IN ACCESS EXCLUSIVE MODE`
+    })
+    expect(await reading).toEqual([{ one: 1 }])
+  }
 })
 
 test('a server without a connection left is a refusal, until it has one', async () => {

@@ -45,7 +45,8 @@ function storageOn(connections: PostgresConnections): Storage {
       ),
     )
   const storage: Storage = {
-    sql: (strings, ...values) => connections.run('read', (pool) => tagOf(pool)(strings, ...values)),
+    sql: (strings, ...values) =>
+      withRetries(() => connections.run('read', (pool) => tagOf(pool)(strings, ...values))),
     transaction: (work) => begin('transaction', work),
     unsyncedTransaction: (work) => begin('transaction', work, false),
     engine: {
@@ -84,8 +85,8 @@ function numbersFromBigInts(row: object): void {
   }
 }
 
-// Runs a transaction again if it lost a conflict with another one. That is safe, because a transaction only
-// queries.
+// Runs a query or a transaction again if it lost a conflict with another one. That is safe, because nothing of
+// it was done, and a transaction only queries. A query that only reads can lose one, too: to a migration.
 async function withRetries<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
