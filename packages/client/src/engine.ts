@@ -307,10 +307,11 @@ export class Engine {
       const used = this.#loadForward().then(use)
       void this.work(used.catch((error: unknown) => this.#onForwardFailure(error)))
     }
-    const announces = (): boolean => this.#announces
+    const announcer = (): string | undefined =>
+      this.#announces ? this.identity.stored.ecdhPublicKey : undefined
     return {
-      get announces() {
-        return announces()
+      get announcer() {
+        return announcer()
       },
       knows: (session) => this.#knowsGroup(session),
       onAnnounced: (conversationId) => run((part) => part.onAnnounced(conversationId)),

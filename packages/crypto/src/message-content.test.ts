@@ -108,22 +108,42 @@ test('any content decodes to the same content, and older clients show it as what
 })
 
 describe('an announcement of version 3', () => {
-  const announces = true
+  const { announcer } = vectors
+  const decode = (plaintext: string): unknown => decodeContent(plaintext, { sender: announcer })
 
   test('is sent and read as in the vectors', () => {
     for (const { content, plaintext } of vectors.announced) {
-      expect(encodeContent(content as OutgoingContent, { announces })).toBe(plaintext)
-      expect(decodeContent(plaintext)).toEqual({ ...(content as MessageContent), speaks: 3 })
+      expect(encodeContent(content as OutgoingContent, { announcer })).toBe(plaintext)
+      expect(decode(plaintext)).toEqual({ ...(content as MessageContent), speaks: 3 })
     }
     for (const { text, plaintext } of vectors.ends_like_announced) {
       expect(encodeContent({ text })).toBe(plaintext)
-      expect(decodeContent(plaintext)).toEqual({ kind: 'text', text })
+      expect(decode(plaintext)).toEqual({ kind: 'text', text })
+    }
+  })
+
+  test('says nothing if it names somebody else, or if nobody knows who the sender is', () => {
+    for (const { content, plaintext } of vectors.announced_by_another)
+      expect(decode(plaintext)).toEqual(content)
+    for (const { content, plaintext } of vectors.announced)
+      expect(decodeContent(plaintext)).toEqual(content as MessageContent)
+  })
+
+  test('names each character of Base64', () => {
+    const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+    for (const character of base64) {
+      const key = `AA${character}A`
+      const plaintext = encodeContent({ text: 'a' }, { announcer: key })
+      expect(decodeContent(plaintext, { sender: key })).toEqual({ kind: 'text', text: 'a', speaks: 3 })
+      for (const other of base64.replace(character, ''))
+        expect(decodeContent(plaintext, { sender: `AA${other}A` })).toEqual({ kind: 'text', text: 'a' })
     }
   })
 
   test('changes nothing of any content, and older clients show the same', () => {
-    const end = fc.stringMatching(/^[\u2063\u200b]{0,3}$/)
-    const text = fc.tuple(anyTextLikeAForm(), end).map((parts) => parts.join(''))
+    const mark = encodeContent({ text: '' }, { announcer })
+    const end = fc.array(fc.constantFrom(mark, '\u2063', '\u2061', '\u200b'), { maxLength: 3 })
+    const text = fc.tuple(anyTextLikeAForm(), end).map(([first, last]) => first + last.join(''))
     const content = fc.oneof(
       text.map((each) => ({ kind: 'text' as const, text: each })),
       fc.constantFrom<MessageContent[]>(
@@ -136,11 +156,11 @@ describe('an announcement of version 3', () => {
     fc.assert(
       fc.property(content, replyToId, (sent, reply) => {
         const replying = reply === undefined ? {} : { replyToId: reply }
-        const [plain, announced] = [{}, { announces }].map((how) =>
+        const [plain, announced] = [{}, { announcer }].map((how) =>
           encodeContent({ ...sent, ...replying }, how),
         )
-        expect(decodeContent(plain ?? '')).toEqual({ ...sent, ...replying })
-        expect(decodeContent(announced ?? '')).toEqual({ ...sent, ...replying, speaks: 3 })
+        expect(decode(plain ?? '')).toEqual({ ...sent, ...replying })
+        expect(decode(announced ?? '')).toEqual({ ...sent, ...replying, speaks: 3 })
         for (const reading of [webReading, phoneReading]) {
           const [without, shown] = [reading(plain ?? ''), reading(announced ?? '')]
           expect({ ...shown, shows: visible(shown.shows) }).toEqual({
@@ -155,7 +175,9 @@ describe('an announcement of version 3', () => {
 
   test('of another version is read as that, and one that is out of bounds is none', () => {
     const read = (speaks: unknown): unknown =>
-      decodeContent(JSON.stringify({ text: 'a', replyToId: 'm', speaks })).speaks
+      decodeContent(JSON.stringify({ text: 'a', replyToId: 'm', speaks, speaker: announcer.slice(0, 4) }), {
+        sender: announcer,
+      }).speaks
     expect([3, 4, 255].map(read)).toEqual([3, 4, 255])
     for (const speaks of [2, 256, 3.5, '3', null, {}]) expect(read(speaks)).toBeUndefined()
   })
@@ -163,7 +185,7 @@ describe('an announcement of version 3', () => {
 
 /** What a person sees of a shown text. */
 function visible(shown: unknown): string {
-  return String(shown).replace(/[\u2063\u200b]+$/, '')
+  return String(shown).replace(/[\u2061-\u2064\u200b]+$/, '')
 }
 
 /** Any text, and many that other clients would take for media or a reply. */

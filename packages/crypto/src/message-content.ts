@@ -1,5 +1,5 @@
 // The content of a decrypted message: text, image, file or voice, in the forms that all clients read.
-import { ANNOUNCED_VERSION, announce, readAnnouncement } from './announcement.ts'
+import { ANNOUNCED_VERSION, announce, nameInAnnouncement, readAnnouncement } from './announcement.ts'
 import { CryptoError } from './crypto-error.ts'
 import { markLiteral, unmarkLiteral } from './literal-text.ts'
 import { isMediaKey } from './media-key.ts'
@@ -68,7 +68,7 @@ export type OutgoingContent =
 
 /** A content as received. */
 export type ReceivedContent = MessageContent & {
-  /** The version of secrecy that the sender announces with it, from 3. */
+  /** The version of secrecy that the sender announces with it, from 3. Absent if the sender was not given. */
   readonly speaks?: number
 }
 
@@ -89,6 +89,7 @@ interface WireForm {
   readonly text?: unknown
   readonly replyToId?: unknown
   readonly speaks?: unknown
+  readonly speaker?: unknown
 }
 
 const IMAGE_FORM = /^\[img\](.+)$/s
@@ -107,28 +108,35 @@ const MAX_SAMPLE = 100
  * Throws `INVALID_ARGUMENT` for a member that receivers would not accept, such as an invalid media key, or a
  * size or duration that is not a whole number from 0.
  *
- * With `announces`, the plaintext also says that its sender speaks version 3: JSON by the member `speaks`, a
- * text by one U+2063 at its end, which readers of any version show as nothing.
+ * With `announcer`, the sender's X25519 public key in Base64, the plaintext also says that its sender speaks
+ * version 3, and who that is: JSON by the members `speaks` and `speaker`, a text by invisible characters at
+ * its end, which readers of any version show as nothing.
  */
 export function encodeContent(
   content: OutgoingContent,
-  { announces = false }: { readonly announces?: boolean } = {},
+  { announcer }: { readonly announcer?: string | undefined } = {},
 ): string {
   const replyToId = content.replyToId === '' ? undefined : content.replyToId
   const form = isText(content) ? {} : mediaForm(content)
-  const speaks = announces ? { speaks: ANNOUNCED_VERSION } : {}
+  const speaks =
+    announcer === undefined ? {} : { speaks: ANNOUNCED_VERSION, speaker: nameInAnnouncement(announcer) }
   const text = isText(content) ? textForm(content.text) : JSON.stringify(form)
   if (replyToId !== undefined) return JSON.stringify({ ...form, text, replyToId, ...speaks })
-  return isText(content) ? announce(text, { announces }) : JSON.stringify({ ...form, ...speaks })
+  return isText(content) ? announce(text, announcer) : JSON.stringify({ ...form, ...speaks })
 }
 
 /**
  * The content of a plaintext. Never throws: everything that does not match a form exactly is text. The forms
  * are those of `encodeContent`, the media JSON of older clients (some say `duration`, in milliseconds), also
  * as the text of a reply, and `[img]key`, `[file]key|name|bytes` and `[voice]key|milliseconds`. Details of
- * media that are out of bounds are left out. An announcement becomes `speaks` and is no part of a text.
+ * media that are out of bounds are left out. An announcement is no part of a text. It becomes `speaks` if it
+ * names the sender: one that was copied from a message of somebody else says nothing.
+ * @param options.sender the X25519 public key of the sender, in Base64
  */
-export function decodeContent(plaintext: string): ReceivedContent {
+export function decodeContent(
+  plaintext: string,
+  { sender }: { readonly sender?: string } = {},
+): ReceivedContent {
   const form = parseForm(plaintext)
   const { text: inner, replyToId } = form
   const isReply = typeof replyToId === 'string' && replyToId !== ''
@@ -136,16 +144,17 @@ export function decodeContent(plaintext: string): ReceivedContent {
   const media = readMedia(form) ?? readMedia(parseForm(text)) ?? readTextForm(text)
   const reply = isReply && (media || text === inner) ? { replyToId } : {}
   const isJson = readMedia(form) !== undefined || (isReply && text === inner)
-  const said = isJson ? speaksOf(form) : {}
+  const said = isJson ? speaksOf(form, sender) : {}
   if (media) return { ...media, ...reply, ...said }
   if (isJson) return { kind: 'text', text: unmarkLiteral(text), ...reply, ...said }
-  const read = readAnnouncement(text)
+  const read = readAnnouncement(text, sender)
   const speaks = read.announces ? { speaks: ANNOUNCED_VERSION } : {}
   return { kind: 'text', text: unmarkLiteral(read.text), ...speaks }
 }
 
-function speaksOf({ speaks }: WireForm): { readonly speaks?: number } {
-  return isWhole(speaks, ANNOUNCED_VERSION, 255) ? { speaks } : {}
+function speaksOf({ speaks, speaker }: WireForm, sender: string | undefined): { readonly speaks?: number } {
+  const isTheirs = sender !== undefined && speaker === nameInAnnouncement(sender)
+  return isTheirs && isWhole(speaks, ANNOUNCED_VERSION, 255) ? { speaks } : {}
 }
 
 function isText(content: OutgoingContent): content is Extract<OutgoingContent, { readonly text: string }> {

@@ -27,8 +27,8 @@ const AFTER_A_TASK = 'BlinkScheduler_PerformMicrotaskCheckpoint'
 /**
  * Does some work with a page.
  * @returns the processor time of the longest task of the pages' main threads meanwhile, or of what promises
- *   ran after one if that took longer, in milliseconds. The page answers to nothing between the two, so it may
- *   be silent for their sum. What the browser does only for the program that drives it is left out.
+ *   ran after one if that took longer, in milliseconds. The page answers to nothing between the two, so it
+ *   may be silent for their sum. What the browser does only for the program that drives it is left out.
  */
 export async function longestTask(page: Page, work: () => Promise<void>): Promise<number> {
   const browser = page.context().browser()

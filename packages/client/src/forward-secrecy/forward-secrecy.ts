@@ -52,7 +52,7 @@ interface OpenHandshake {
 }
 
 /** Version 3 of one identity on this device. */
-export class ForwardSecrecy implements Omit<Forward, 'announces' | 'knows'>, UserSecrecy {
+export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, UserSecrecy {
   readonly calls: SecretCalls
   /** The edits and reactions of this account. */
   readonly changes: OwnChanges

@@ -10,6 +10,9 @@ import { cleanName, PAYLOAD_CHARACTERS } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 
+/** As Base64 with nonce and tag, the longest plaintext of version 1 is as long as a payload may be. */
+const MOST_BYTES = (PAYLOAD_CHARACTERS / 4) * 3 - 12 - 16
+
 type DetailName = 'width' | 'height' | 'sizeBytes' | 'thumbnail' | 'durationMs' | 'waveform'
 
 /** The fields of a stored message that follow from its content. */
@@ -59,15 +62,22 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   return { ...withCleanName(content), ...reply }
 }
 
-/** An outgoing content: the plaintext to encrypt, and the fields to store. @throws `INVALID_ARGUMENT` */
+/**
+ * An outgoing content: the plaintext to encrypt, and the fields to store.
+ * @param announcer the own public key, to announce version 3. A plaintext without room for that does not.
+ * @throws `INVALID_ARGUMENT`
+ */
 export function outgoing(
   content: string | OutgoingContent,
   replyToId: string | undefined,
-  announces = false,
+  announcer?: string,
 ): { readonly plaintext: string; readonly fields: ContentFields } {
   const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
   try {
-    const plaintext = encodeContent({ ...withCleanName(parts), replyToId }, { announces })
+    const encode = (as?: string): string =>
+      encodeContent({ ...withCleanName(parts), replyToId }, { announcer: as })
+    const announced = encode(announcer)
+    const plaintext = announcer && utf8Length(announced) > MOST_BYTES ? encode() : announced
     return { plaintext, fields: fieldsOf(decodeContent(plaintext)) }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
@@ -80,9 +90,7 @@ export function outgoing(
  * zero if `send` would refuse it with `MESSAGE_TOO_LARGE`. @throws ClientError `INVALID_ARGUMENT`
  */
 export function bytesLeftIn(text: string, { replyToId }: { readonly replyToId?: string } = {}): number {
-  // As Base64 with nonce and tag, the longest plaintext is as long as a payload may be.
-  const mostBytes = (PAYLOAD_CHARACTERS / 4) * 3 - 12 - 16
-  return mostBytes - new TextEncoder().encode(outgoing(text, replyToId).plaintext).length
+  return MOST_BYTES - utf8Length(outgoing(text, replyToId).plaintext)
 }
 
 // Only clients see the name of a file: the relay has it in encrypted form.
@@ -94,4 +102,9 @@ function withCleanName<C extends OutgoingContent | MessageContent>(content: C): 
 
 function cleanFileName(name: string): string {
   return cleanName(name) || 'file'
+}
+
+/** The bytes of a text in UTF-8. */
+export function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length
 }

@@ -14,8 +14,8 @@ export type MessageOfContact = Pick<OutboxIntent, 'internalId' | 'conversationId
 
 /** Version 3, as the messages use it. Nothing here throws or rejects: failures are reported by the part. */
 export interface Forward {
-  /** Whether contacts are told of version 3: the relay has key packages of this device. */
-  readonly announces: boolean
+  /** The own X25519 key, if contacts are told of version 3: the relay has key packages of this device. */
+  readonly announcer: string | undefined
   /**
    * Whether it is known if the contact has version 3. If not, the relay is asked, and the outbox resumes
    * then: a device that lost its state must not go back to an older version.

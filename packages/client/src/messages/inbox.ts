@@ -192,7 +192,8 @@ export class Inbox {
       if (!sessions.isCurrent(session)) continue
       // Under an alias that no friend list has explained yet, the message may come from another account.
       if (plaintext === undefined && !sessions.isTheirAlias(session, offline.fromAliasId)) return false
-      const content = plaintext === undefined ? undefined : decodeContent(plaintext)
+      const content =
+        plaintext === undefined ? undefined : decodeContent(plaintext, { sender: session.theirEcdhPublicKey })
       keep(messageOf(offline, session, content), content?.speaks ? this.#announced(session) : [])
       return true
     }

@@ -25,7 +25,7 @@ import type {
   StoredMessage,
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
-import { outgoing } from './content.ts'
+import { outgoing, utf8Length } from './content.ts'
 import type { Forward, MessageOfContact } from './forward.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, inOrderOfSending, type Sending, SendQueue } from './send-queue.ts'
@@ -140,7 +140,7 @@ export class Outbox {
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const isForward = this.#isForward(session)
     const { replyToId } = options
-    const { plaintext, fields } = outgoing(content, replyToId, forward?.announces)
+    const { plaintext, fields } = outgoing(content, replyToId, forward?.announcer)
     const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
     if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
@@ -463,10 +463,6 @@ export class Outbox {
 
 function removal(internalId: string): StoreChange {
   return { change: 'outbox_removed', internalId }
-}
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length
 }
 
 function keyChanged(aliasId: AliasId): ClientError {

@@ -85,8 +85,8 @@ function numbersFromBigInts(row: object): void {
   }
 }
 
-// Runs a query or a transaction again if it lost a conflict with another one. That is safe, because nothing of
-// it was done, and a transaction only queries. A query that only reads can lose one, too: to a migration.
+// Runs a query or a transaction again if it lost a conflict with another one. That is safe, because nothing
+// of it was done, and a transaction only queries. One that only reads can lose, too: to a migration.
 async function withRetries<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
