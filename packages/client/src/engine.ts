@@ -1,22 +1,15 @@
 // Runs one identity: creates its parts, connects them, and passes each frame to the right part.
-import {
-  accountEndpoints,
-  type CallFrameType,
-  type ConversationId,
-  conversationEndpoints,
-  isErrorCode,
-  type RelayFrame,
-} from '@sotto/protocol'
+import { accountEndpoints, type CallFrameType, isErrorCode, type RelayFrame } from '@sotto/protocol'
 import { type ActiveIdentity, accountKeyMismatch, forgetKeys } from './account/account.ts'
 import { asClientError, ClientError } from './client-error.ts'
 import { Friends, Sessions } from './contacts/contacts.ts'
 import { changesBy, type Emitter } from './events/events.ts'
 import type { CallSecrecy } from './forward-secrecy/call-secrecy.ts'
-import type { ForwardSecrecy } from './forward-secrecy/forward-secrecy.ts'
-import { loadForwardSecrecy } from './forward-secrecy/provided.ts'
-import { type Forward, Messages, type UserSecrecy } from './messages/messages.ts'
+import type { LateContext, LateForward } from './forward-secrecy/late-forward.ts'
+import { openLateForward } from './forward-secrecy/provided.ts'
+import { Messages, type UserSecrecy } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
-import { Journal, type SessionRecord, type StoreChange } from './stores/stores.ts'
+import { Journal, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
 
 /** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
@@ -41,9 +34,6 @@ export interface CallHooks {
   onStop?: (engine: Engine) => Promise<void>
 }
 
-/** After how long a question about a group that had no answer is asked again, in milliseconds. */
-const GROUP_AGAIN_MS = 4000
-
 /** All parts that run for one identity. */
 export class Engine {
   identity: ActiveIdentity
@@ -57,17 +47,8 @@ export class Engine {
   readonly #callHooks: CallHooks
   readonly #clock: Clock
   readonly #platform: Platform
-  /** Version 3, once it is loaded. */
-  #forward: Promise<ForwardSecrecy> | undefined
-  #openForward: ForwardSecrecy | undefined
-  #announces = false
-  readonly #late: Forward | undefined
-  /** Whether the relay has what version 3 needs. */
-  #hasEpochs = false
-  /** The conversations whose group the relay was asked about, and whether it will not say. */
-  readonly #askedGroups = new Map<ConversationId, boolean>()
-  /** The relay's incarnation, from this connection's `sync_end` until version 3 goes on. */
-  #incarnation: string | undefined
+  /** Version 3, if the application has it. */
+  readonly #forward: LateForward | undefined
   readonly #incoming: Incoming
   /** Handles frames, and retries stored unreadable messages, one after another. */
   readonly #queue = new SerialQueue()
@@ -119,12 +100,12 @@ export class Engine {
       onPing: () => this.messages.receipts.onPing(),
       onPong: () => this.messages.receipts.onPong(),
       onGoaway: (reason) => {
-        if (reason === 'new_device_login') this.#openForward?.onOtherDevice()
+        if (reason === 'new_device_login') this.#forward?.onOtherDevice()
         emitter.emit('goaway', { reason })
       },
       onError: (error) => emitter.emit('error', error),
     })
-    this.#late = platform.forwardSecrecy ? this.#lateForward() : undefined
+    this.#forward = platform.forwardSecrecy ? openLateForward(this.#lateContext()) : undefined
     this.messages = new Messages({
       platform,
       store,
@@ -136,7 +117,7 @@ export class Engine {
       hintFriendSync: () => this.friends.hint(),
       proveOwnKey: () => this.#proveOwnKey(),
       onStoreFailure,
-      forward: this.#late,
+      forward: this.#forward,
     })
     this.#incoming = new Incoming({
       handle: (frame, following) => this.#enqueue(() => this.#handle(frame, following)),
@@ -155,6 +136,7 @@ export class Engine {
   /** Stops permanently. Resolves once the results of all running work are stored. */
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#forward?.endReports()
     this.#incoming.stop()
     await this.#callHooks.onStop?.(this)
     this.connection.stop()
@@ -162,7 +144,7 @@ export class Engine {
     this.friends.stop()
     await this.messages.outbox.settled()
     await Promise.allSettled(this.#working)
-    await (await this.#forward?.catch(() => undefined))?.stop()
+    await this.#forward?.stop()
     await Promise.allSettled(this.#working)
     await this.journal.settled()
   }
@@ -207,9 +189,7 @@ export class Engine {
       case 'friend_accepted':
         return this.friends.hint()
       case 'sync_end':
-        this.#incarnation = frame.incarnation
-        // Who has no contacts yet needs none of it.
-        if (this.#forward || this.sessions.list().length > 0) this.#goOnWithForward()
+        this.#forward?.onSynced(frame.incarnation, this.sessions.list().length > 0)
         return this.journal.record([], () => this.#emitter.emit('synced', { count: frame.count }))
       case 'error':
         return this.#onErrorFrame(frame)
@@ -221,10 +201,11 @@ export class Engine {
         return
       case 'pong':
       case 'goaway':
-      case 'key_packages_low': // This version uploads none.
         return
+      case 'key_packages_low':
+        return this.#forward?.onPackagesLow()
       case 'msg':
-        this.#goOnWithForward()
+        this.#forward?.goOn()
         return this.messages.onFrame(frame, following)
       default:
         return this.messages.onFrame(frame, following)
@@ -287,7 +268,7 @@ export class Engine {
 
   #onOpen(features: readonly string[]): void {
     this.#keyCheck = undefined
-    this.#hasEpochs = features.includes('epochs')
+    this.#forward?.onOpen(features)
     this.friends.hint()
     this.messages.onOpen(features.includes('after'))
   }
@@ -295,139 +276,35 @@ export class Engine {
   #onState(state: Connection['state']): void {
     if (state !== 'connected') {
       this.messages.outbox.onDown()
-      this.#incarnation = undefined
-      this.#openForward?.onDown()
+      this.#forward?.onDown()
     }
     this.#emitter.emit('network_state', state)
   }
 
-  /** Version 3 as the messages use it: it is loaded when something needs it. */
-  #lateForward(): Forward {
-    const run = (use: (part: ForwardSecrecy) => unknown): void => {
-      const used = this.#loadForward().then(use)
-      void this.work(used.catch((error: unknown) => this.#onForwardFailure(error)))
-    }
-    const announcer = (): string | undefined =>
-      this.#announces ? this.identity.stored.ecdhPublicKey : undefined
+  #lateContext(): LateContext {
+    const { journal, sessions, http } = this
     return {
-      get announcer() {
-        return announcer()
-      },
-      knows: (session) => this.#knowsGroup(session),
-      onAnnounced: (conversationId) => run((part) => part.onAnnounced(conversationId)),
-      receive: async (frame) => {
-        try {
-          await (await this.#loadForward()).receive(frame)
-        } catch (error) {
-          this.messages.confirmations.hold(frame.conv_id)
-          this.#onForwardFailure(error)
-        }
-      },
-      seal: (conversationId) => run((part) => part.seal(conversationId)),
-      accepted: (...accepted) => run((part) => part.accepted(...accepted)),
-      failed: (...failed) => run((part) => part.failed(...failed)),
-      stale: (intent, epoch) => run((part) => part.stale(intent, epoch)),
-      onAnswer: (frame) => this.#openForward?.onAnswer(frame) ?? false,
+      ...{ journal, sessions, http, platform: this.#platform, emitter: this.#emitter },
+      store: this.#platform.store,
+      keys: this.identity.keys,
+      messages: () => this.messages,
+      isConnected: () => this.connection.state === 'connected',
+      send: (frame) => this.connection.send(frame),
+      hintFriendSync: () => this.friends.hint(),
+      sync: () => this.connection.sync(),
+      work: (work) => this.work(work),
     }
   }
 
   /** Version 3; undefined if the application has no forward secrecy. */
   get forward(): Promise<UserSecrecy & { readonly calls: CallSecrecy }> | undefined {
-    return this.#late && this.#loadForward()
-  }
-
-  #knowsGroup(session: SessionRecord): boolean {
-    const { conversationId, speaks, hadNoGroup } = session
-    const isRefused = this.#askedGroups.get(conversationId)
-    if (speaks || hadNoGroup || !this.#hasEpochs || isRefused) return true
-    if (isRefused === undefined) {
-      this.#askedGroups.set(conversationId, false)
-      void this.work(this.#askGroup(session))
-    }
-    return false
-  }
-
-  async #askGroup(session: SessionRecord): Promise<void> {
-    const { conversationId } = session
-    try {
-      const { epoch } = await this.http.call(conversationEndpoints.conversationGroup, {
-        params: { conv_id: conversationId },
-      })
-      const known = epoch ? ({ speaks: 3 } as const) : ({ hadNoGroup: true } as const)
-      await this.journal.write([this.sessions.noteSecrecy(session, known)])
-      this.#askedGroups.delete(conversationId)
-      if (epoch) this.#late?.onAnnounced(conversationId)
-    } catch (thrown) {
-      const error = asClientError(thrown, 'STORE_FAILED')
-      // What is sent is refused for the same reason, and that is told.
-      if (error.code !== 'REFUSED') this.#onForwardFailure(error)
-      if (error.retry === 'never' || error.code === 'BAD_REPLY') this.#askedGroups.set(conversationId, true)
-      // The message waits: an older version could be a step down for this contact.
-      else
-        this.#platform.clock.after(GROUP_AGAIN_MS, () => {
-          this.#askedGroups.delete(conversationId)
-          this.messages.outbox.resume()
-        })
-    }
-    this.messages.outbox.resume()
-  }
-
-  #loadForward(): Promise<ForwardSecrecy> {
-    this.#forward ??= loadForwardSecrecy()
-      .then(({ ForwardSecrecy }) => {
-        const { journal, sessions, http, messages } = this
-        const { outbox, confirmations, settings } = messages
-        return ForwardSecrecy.open({
-          ...{ journal, sessions, http, outbox, confirmations, settings },
-          platform: this.#platform,
-          store: this.#platform.store,
-          emitter: this.#emitter,
-          keys: this.identity.keys,
-          send: (frame) => this.connection.send(frame),
-          hintFriendSync: () => this.friends.hint(),
-          sync: () => this.connection.sync(),
-          work: (work) => this.work(work),
-        })
-      })
-      .then((part) => {
-        this.#openForward = part
-        this.#goOnWithForward()
-        return part
-      })
-      .catch((error: unknown) => {
-        // The next use tries again.
-        this.#forward = undefined
-        throw error
-      })
-    return this.#forward
-  }
-
-  /** Once on a connection. Version 3 needs key packages at the relay before anybody is told of it. */
-  #goOnWithForward(): void {
-    const incarnation = this.#incarnation
-    if (!this.#platform.forwardSecrecy || incarnation === undefined) return
-    this.#incarnation = undefined
-    const begun = this.#loadForward().then(async (part) => {
-      await part.onSynced(incarnation)
-      this.#announces = await part.fillStock()
-    })
-    void this.work(
-      begun.catch((error: unknown) => {
-        // Its script was not there. The next use loads it.
-        if (!this.#openForward && this.connection.state === 'connected') this.#incarnation = incarnation
-        this.#onForwardFailure(error)
-      }),
-    )
-  }
-
-  #onForwardFailure(error: unknown): void {
-    if (!this.#stopping.signal.aborted) this.#emitter.emit('error', asClientError(error, 'STORE_FAILED'))
+    return this.#forward?.part()
   }
 
   #onReadable(): void {
     // Not awaited: the sessions are updated first, and the messages that waited for them follow.
     this.#enqueue(() => this.messages.retryOffline()).catch((error: unknown) => this.#onStoreFailure(error))
-    this.#openForward?.onReadable()
+    this.#forward?.onReadable()
     this.messages.outbox.resume()
   }
 

@@ -4,9 +4,12 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ConversationId, check, keyPackageEndpoints } from '@sotto/protocol'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
-import { provideForwardSecrecy } from '../src/forward-secrecy/provided.ts'
+import { LateForward } from '../src/forward-secrecy/late-forward.ts'
+import { loadForwardSecrecy, provideForwardSecrecy } from '../src/forward-secrecy/provided.ts'
+import { deviceOf } from '../src/module-access.ts'
 import { FileStore } from '../src/stores/file-store.ts'
 import { forwardFriends, untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
@@ -14,7 +17,7 @@ import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(240_000)
 
-const world = new PeopleWorld()
+const world = new PeopleWorld({ LIMIT_KEY_PACKAGE_CLAIMS: '40' })
 
 const friends = (): Promise<[Person, Person, string]> => forwardFriends(world)
 
@@ -219,6 +222,24 @@ test('the secrets of a key package are gone once it was used', async () => {
   expect(stores.map(({ packages }) => packages).toSorted()).toEqual([40, 41])
 })
 
+test('a device whose key packages run low at the relay gives it more, on the same connection', async () => {
+  const store = new CountedStore()
+  const alice = await world.join('alice', { forwardSecrecy: forwardSecrecy(), store })
+  const bob = await world.join('bob')
+  const conversation = await alice.befriend(bob)
+  // Version 3 begins with the first message.
+  await bob.client.send(alice.alias, 'hello')
+  await until('the relay has forty', () => store.packages === 41)
+  const { http } = deviceOf(bob.client).needEngine()
+  const params = { conv_id: check(ConversationId, conversation) }
+  // The relay tells once fewer than twenty are left.
+  for (let claims = 0; claims < 21; claims++)
+    await http.call(keyPackageEndpoints.claimKeyPackages, { params })
+  await until('it has forty again', () => store.packages === 41 + 21)
+  expect(alice.heard.network_state.filter((state) => state === 'connected')).toHaveLength(1)
+  expect(alice.heard.error).toEqual([])
+})
+
 test('a displaced device sees it, and takes a conversation back by the word of the user', async () => {
   const [alice, bob] = await friends()
   const mnemonic = alice.client.identity?.mnemonic ?? ''
@@ -270,10 +291,13 @@ test('a script that could not be loaded is loaded by the next use, on the same c
     await world.join('alice', { forwardSecrecy: forwardSecrecy() }),
     await world.join('bob', { forwardSecrecy: forwardSecrecy() }),
   ]
-  provideForwardSecrecy(async () => {
-    tries += 1
-    if (tries <= 2) throw new TypeError('not there')
-    return import('../src/forward-secrecy/forward-secrecy.ts')
+  provideForwardSecrecy({
+    open: (context) => new LateForward(context, loadForwardSecrecy),
+    load: async () => {
+      tries += 1
+      if (tries <= 2) throw new TypeError('not there')
+      return import('../src/forward-secrecy/forward-secrecy.ts')
+    },
   })
   await alice.befriend(bob)
   await untilVersion3(alice, bob)

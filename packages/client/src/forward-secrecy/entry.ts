@@ -1,6 +1,7 @@
 // The entry of the package for applications whose messages have forward secrecy.
 import { giveWorker } from './given-worker.ts'
-import { provideForwardSecrecy } from './provided.ts'
+import { LateForward } from './late-forward.ts'
+import { loadForwardSecrecy, provideForwardSecrecy } from './provided.ts'
 
 /** Options of `forwardSecrecy`. */
 export interface ForwardSecrecyOptions {
@@ -18,6 +19,9 @@ export interface ForwardSecrecyOptions {
  */
 export function forwardSecrecy({ startWorker }: ForwardSecrecyOptions = {}): true {
   giveWorker(startWorker)
-  provideForwardSecrecy(() => import('./forward-secrecy.ts'))
+  provideForwardSecrecy({
+    open: (context) => new LateForward(context, loadForwardSecrecy),
+    load: () => import('./forward-secrecy.ts'),
+  })
   return true
 }

@@ -6,7 +6,7 @@ import type { Confirmations } from '../messages/confirmations.ts'
 import type { Outbox } from '../messages/outbox.ts'
 import type { Settings } from '../messages/settings.ts'
 import type { Platform } from '../platform/platform.ts'
-import type { ClientStore, Journal } from '../stores/stores.ts'
+import type { ClientStore, Journal, SessionRecord } from '../stores/stores.ts'
 import type { Http, SendFrame } from '../wire/wire.ts'
 
 /** What the part works with: parts of the engine of one identity. */
@@ -22,6 +22,8 @@ export interface ForwardContext {
   readonly settings: Pick<Settings, 'woken'>
   readonly keys: IdentityKeys
   readonly send: SendFrame
+  /** Whether a contact speaks version 3. Asks the relay if this device may have lost that it does. */
+  readonly speaks: (session: SessionRecord) => Promise<boolean>
   /** Fetches the friend list soon. */
   readonly hintFriendSync: () => void
   /** Asks the relay for everything that is not confirmed. */

@@ -101,19 +101,18 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.calls = new SecretCalls({
       ...{ context, own: accountOf(context.keys) },
       courseOf: (conversationId) => this.#courseOf(conversationId),
-      onAnnounced: (conversationId) => this.onAnnounced(conversationId),
     })
     this.#tickLater()
   }
 
-  /** Fills the stock of key packages. @returns whether the relay has some of this device */
-  async fillStock(): Promise<boolean> {
+  /** Fills the stock of key packages. @returns the own public key once the relay has some of this device */
+  async fillStock(): Promise<string | undefined> {
     try {
       await this.#stock.fill()
-      return true
+      return encodeBase64(this.#context.keys.agreement.publicKey)
     } catch (error) {
       this.#report(error)
-      return false
+      return undefined
     }
   }
 

@@ -9,7 +9,7 @@ import {
   openSecretSignal,
   sealSecretSignal,
 } from '@sotto/crypto/version-3'
-import { type ConversationId, conversationEndpoints } from '@sotto/protocol'
+import type { ConversationId } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import { deferred } from '../platform/platform.ts'
 import { isSettled, presentOf, type Step } from '../secrecy/version-3/version-3.ts'
@@ -40,11 +40,9 @@ interface Early {
 }
 
 export interface CallHost {
-  readonly context: Pick<ForwardContext, 'platform' | 'sessions' | 'http' | 'journal'>
+  readonly context: Pick<ForwardContext, 'platform' | 'speaks'>
   readonly own: AccountKeys
   readonly courseOf: (conversationId: ConversationId) => RunningCourse
-  /** A contact was found to speak version 3. */
-  readonly onAnnounced: (conversationId: ConversationId) => void
 }
 
 /** The calls of one identity under version 3. */
@@ -59,7 +57,7 @@ export class SecretCalls implements CallSecrecy {
   }
 
   async begin(session: SessionRecord): Promise<number | undefined> {
-    if (!(await this.#speaks(session))) return undefined
+    if (!(await this.#host.context.speaks(session))) return undefined
     const { conversationId } = session
     const course = this.#host.courseOf(conversationId)
     const settled = this.#untilSettled(conversationId)
@@ -152,27 +150,6 @@ export class SecretCalls implements CallSecrecy {
     if (early.length >= MAX_EARLY) return { ok: false, reason: 'UNKNOWN_EPOCH' }
     this.#early.set(conversationId, [...early, { epoch, atMs, again }])
     return 'later'
-  }
-
-  /** Whether the contact speaks version 3. Asks the relay if this device may have lost that it does. */
-  async #speaks({ conversationId, speaks, hadNoGroup }: SessionRecord): Promise<boolean> {
-    if (speaks || hadNoGroup) return speaks === 3
-    const { http, journal, sessions } = this.#host.context
-    const params = { conv_id: conversationId }
-    let epoch: number
-    try {
-      epoch = (await http.call(conversationEndpoints.conversationGroup, { params })).epoch
-    } catch (error) {
-      // An older relay has no groups. Whatever else it refuses for good, it refuses the call, too.
-      if (error instanceof ClientError && error.retry === 'never') return false
-      throw error
-    }
-    const session = sessions.find(conversationId)
-    if (!session) return false
-    const isSpoken = epoch > 0 || session.speaks === 3
-    await journal.write([sessions.noteSecrecy(session, isSpoken ? { speaks: 3 } : { hadNoGroup: true })])
-    if (isSpoken) this.#host.onAnnounced(conversationId)
-    return isSpoken
   }
 
   /** Looks at the steps from now on. */

@@ -1,0 +1,175 @@
+// Version 3 as the engine and the messages use it: its script is loaded when something needs it. Only an
+// application that passes `forwardSecrecy()` has this in its build.
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
+import { asClientError } from '../client-error.ts'
+import type { Forward, MessageOfContact } from '../messages/messages.ts'
+import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
+import type { ForwardContext } from './forward-context.ts'
+import type { ForwardSecrecy } from './forward-secrecy.ts'
+import { KnownGroups } from './known-groups.ts'
+import type { loadForwardSecrecy } from './provided.ts'
+
+/** What the engine gives. The messages are made later, with this as a part of them. */
+export interface LateContext
+  extends Omit<ForwardContext, 'outbox' | 'confirmations' | 'settings' | 'speaks'> {
+  readonly messages: () => Pick<ForwardContext, 'outbox' | 'confirmations' | 'settings'>
+  readonly isConnected: () => boolean
+}
+
+/** Version 3 of one identity, before and after its script is loaded. */
+export class LateForward implements Forward {
+  readonly #context: LateContext
+  readonly #load: typeof loadForwardSecrecy
+  readonly #groups: KnownGroups
+  #part: Promise<ForwardSecrecy> | undefined
+  #open: ForwardSecrecy | undefined
+  #announcer: string | undefined
+  /** Whether the relay has what version 3 needs. */
+  #hasEpochs = false
+  /** The relay's incarnation, from this connection's `sync_end` until version 3 goes on. */
+  #incarnation: string | undefined
+  #isStopped = false
+
+  constructor(context: LateContext, load: typeof loadForwardSecrecy) {
+    this.#context = context
+    this.#load = load
+    this.#groups = new KnownGroups({
+      ...context,
+      onSpeaks: (conversationId) => this.onAnnounced(conversationId),
+      onAnswer: () => context.messages().outbox.resume(),
+      report: (error) => this.#report(error),
+    })
+  }
+
+  get announcer(): string | undefined {
+    return this.#announcer
+  }
+
+  /** @param features what the relay has */
+  onOpen(features: readonly string[]): void {
+    this.#hasEpochs = features.includes('epochs')
+  }
+
+  onDown(): void {
+    this.#incarnation = undefined
+    this.#open?.onDown()
+  }
+
+  /** Every frame that waited was handled. Who has no contacts needs nothing of this yet. */
+  onSynced(incarnation: string | undefined, hasContacts: boolean): void {
+    this.#incarnation = incarnation
+    if (this.#part || hasContacts) this.goOn()
+  }
+
+  /** Once on a connection. Version 3 needs key packages at the relay before anybody is told of it. */
+  goOn(): void {
+    const incarnation = this.#incarnation
+    if (incarnation === undefined) return
+    this.#incarnation = undefined
+    const begun = this.part().then(async (part) => {
+      await part.onSynced(incarnation)
+      this.#announcer = await part.fillStock()
+    })
+    void this.#context.work(
+      begun.catch((error: unknown) => {
+        // Its script was not there. The next use loads it.
+        if (!this.#open && this.#context.isConnected()) this.#incarnation = incarnation
+        this.#report(error)
+      }),
+    )
+  }
+
+  /** The relay has few key packages of this device left. */
+  onPackagesLow(): void {
+    this.#run((part) => part.fillStock())
+  }
+
+  /** Another device of the account has connected. */
+  onOtherDevice(): void {
+    this.#open?.onOtherDevice()
+  }
+
+  /** Contacts have become known. */
+  onReadable(): void {
+    this.#open?.onReadable()
+  }
+
+  knows(session: SessionRecord): boolean {
+    return !this.#hasEpochs || this.#groups.knows(session)
+  }
+
+  onAnnounced(conversationId: ConversationId): void {
+    this.#run((part) => part.onAnnounced(conversationId))
+  }
+
+  async receive(frame: Extract<RelayFrame, { readonly type: 'msg' }>): Promise<void> {
+    try {
+      await (await this.part()).receive(frame)
+    } catch (error) {
+      this.#context.messages().confirmations.hold(frame.conv_id)
+      this.#report(error)
+    }
+  }
+
+  seal(conversationId: ConversationId): void {
+    this.#run((part) => part.seal(conversationId))
+  }
+
+  accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void {
+    this.#run((part) => part.accepted(intent, seq, changes, after))
+  }
+
+  failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void {
+    this.#run((part) => part.failed(intent, changes, after))
+  }
+
+  stale(intent: OutboxIntent, epoch: number): void {
+    this.#run((part) => part.stale(intent, epoch))
+  }
+
+  onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean {
+    return this.#open?.onAnswer(frame) ?? false
+  }
+
+  /** The loaded part. @throws ClientError `NETWORK` if its script cannot be loaded, and as `open` does */
+  part(): Promise<ForwardSecrecy> {
+    this.#part ??= this.#openPart().catch((error: unknown) => {
+      // The next use tries again.
+      this.#part = undefined
+      throw error
+    })
+    return this.#part
+  }
+
+  /** Nothing is told of what fails from now on. */
+  endReports(): void {
+    this.#isStopped = true
+  }
+
+  /** Stops permanently, once the work under way is stored. */
+  async stop(): Promise<void> {
+    await (await this.#part?.catch(() => undefined))?.stop()
+  }
+
+  async #openPart(): Promise<ForwardSecrecy> {
+    const { ForwardSecrecy } = await this.#load()
+    const { messages, ...context } = this.#context
+    const part = await ForwardSecrecy.open({
+      ...context,
+      ...messages(),
+      speaks: (session) => this.#groups.speaks(session),
+    })
+    this.#open = part
+    this.goOn()
+    return part
+  }
+
+  #run(use: (part: ForwardSecrecy) => unknown): void {
+    const used = this.part().then(use)
+    void this.#context.work(used.catch((error: unknown) => this.#report(error)))
+  }
+
+  #report(error: unknown): void {
+    if (!this.#isStopped) this.#context.emitter.emit('error', asClientError(error, 'STORE_FAILED'))
+  }
+}
