@@ -5,7 +5,7 @@ import { decodeBase64, decryptMessage, deriveCallMediaKey } from '@sotto/crypto'
 import { epochOfSignal } from '@sotto/crypto/version-3'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Calls } from '../src/calls/calls.ts'
-import { type FetchLike, MemoryStore } from '../src/client.ts'
+import { type FetchLike, MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { Caller, type CallerOptions, connect, settled, TestPeer } from './call-people.ts'
 import { until } from './people.ts'
@@ -310,6 +310,27 @@ test('a device recovered by its phrase calls under version 3, and with it the ke
   expect(bob.signals.map(({ crypto_v }) => crypto_v)).toEqual([3])
   calls.hangUp()
   await bob.is('hangup')
+})
+
+test('a contact who went back to calls without forward secrecy is called, and rings, by the user’s word', async () => {
+  const [alice, before] = await friends()
+  const mnemonic = await before.person.client.recoveryPhrase()
+  await before.person.client.close()
+  const bob = await Caller.of((options) => world.open('bob', options), {})
+  await bob.person.client.recover({ mnemonic })
+  await bob.person.connect()
+  await bob.person.client.syncFriends()
+  await new SecrecyChoices(alice.person.client).allowOlderVersion(bob.alias)
+  for (const [from, to] of [
+    [alice, bob],
+    [bob, alice],
+  ] as const) {
+    await connect(from, to)
+    from.calls.hangUp()
+    await to.is('hangup')
+  }
+  expect([...alice.signals, ...bob.signals].map(({ crypto_v }) => crypto_v)).toEqual([2, 2, 2, 2, 2, 2])
+  expect([...alice.refused, ...bob.refused]).toEqual([])
 })
 
 test('a relay that withholds the group ends no call under the static keys', async () => {

@@ -208,6 +208,22 @@ test('an account in a new browser joins again, both people see it, and the old d
   await alice.page.getByText(secrecy.displacedText).waitFor({ state: 'detached' })
 })
 
+test('messages go without forward secrecy by the user’s word, which both see, until the contact writes with it', async () => {
+  const [alice, bob] = await secretFriends()
+  const { secrecy } = alice.t
+  const place = new URL(alice.page.url()).hash
+  await alice.opensCode('Bob')
+  await alice.presses(secrecy.lower)
+  await alice.reads(secrecy.lowerText('Bob'))
+  await alice.page.getByRole('dialog').getByRole('button', { name: secrecy.lower }).click()
+  await alice.reads(secrecy.loweredText('Bob'))
+  await alice.goesTo(place)
+  await alice.reads(secrecy.lowered('Bob'))
+  expect(await says(alice, bob, 'under the one key')).toBe(1)
+  expect(await says(bob, alice, 'with a key of its own')).toBe(3)
+  expect(await says(alice, bob, 'with one again')).toBe(3)
+})
+
 test('a program without forward secrecy still talks with the app, which says that there is none yet', async () => {
   const [alice, bob, toAlice] = await world.withFriend('Alice', 'Bob')
   const { secrecy } = alice.t

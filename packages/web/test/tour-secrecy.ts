@@ -36,6 +36,9 @@ export async function tourOfSecrecy(stage: AppStage, options: PersonOptions, loo
   await see('secrecy-note', t.secrecy.peerRejoined(talk.friend))
   await person.opensCode(talk.friend)
   await see('secrecy-code', t.secrecy.happened)
+  await person.presses(t.secrecy.lower)
+  await see('secrecy-lower', t.secrecy.lowerText(talk.friend))
+  await person.presses(t.common.cancel)
 
   const device = await recovers(stage, talk.me, phrase)
   await device.client.send(again.alias, talk.post)

@@ -30,6 +30,13 @@ export const secrecyCommands: CommandGroup = {
       run: allowRejoin,
       complete: completePerson,
     },
+    {
+      name: 'allowolder',
+      takes: '[who]',
+      summary: 'send without it to a friend whose present app lacks it',
+      run: allowOlder,
+      complete: completePerson,
+    },
   ],
 }
 
@@ -71,6 +78,19 @@ async function allowRejoin(chat: Chat, argument: string): Promise<void> {
     await choices.allowRejoins(conversationId)
     chat.terminal.print(`• ${name} may join again.`)
   } else chat.terminal.print(`${name} has not joined again too often. Nothing is to be done.`)
+}
+
+async function allowOlder(chat: Chat, argument: string): Promise<void> {
+  const conversationId = await conversationOf(chat, argument)
+  if (conversationId === undefined) return
+  const name = chat.name(conversationId)
+  const { hasForwardSecrecy } = await chat.client.conversation(conversationId)
+  if (!hasForwardSecrecy) {
+    chat.terminal.print(`Messages with ${name} have no forward secrecy. Nothing is to be done.`)
+    return
+  }
+  // The notice that follows says what it means.
+  await new SecrecyChoices(chat.client).allowOlderVersion(conversationId)
 }
 
 /** The conversation with a person, or the open one. Says so if there is none. */

@@ -13,7 +13,7 @@ test('every notice is said in one line with the name, but a message that cannot 
   const plain = [
     ...['began', 'displaced', 'out_of_order', 'history_differs', 'forked', 'false_handshake'],
     ...['false_group_info', 'foreign_key_package', 'no_key_packages', 'relay_restored', 'relay_went_back'],
-    ...['store_behind', 'handshake_failed'],
+    ...['store_behind', 'handshake_failed', 'lowered'],
   ] as const
   const notices: readonly Notice[] = [
     ...plain.map((tell) => ({ tell }) as const),
@@ -34,6 +34,7 @@ test('what waits for the user names the command, with the alias', () => {
   expect(wordsOf({ tell: 'displaced' })).toContain('/rejoin u1 ')
   expect(wordsOf({ tell: 'asks', of: 'own_rejoins' })).toContain('/rejoin u1 ')
   expect(wordsOf({ tell: 'asks', of: 'peer_rejoins' })).toContain('/allowrejoin u1 ')
+  expect(wordsOf({ tell: 'no_key_packages' })).toContain('/allowolder u1 ')
 })
 
 test('an own rejoin says why', () => {

@@ -56,7 +56,7 @@ export function secrecyNotice(notice: Notice, name: string, alias: string): stri
     case 'foreign_key_package':
       return `! The relay gave out keys for ${name} that are not ${name}’s, or too old. They were not used.`
     case 'no_key_packages':
-      return `• ${name}’s device has left no keys at the relay. Messages wait until it connects.`
+      return `• ${name}’s device has left no keys at the relay. Messages wait until it connects. If ${name} has gone back to an app without forward secrecy, /allowolder ${alias} sends without it.`
     case 'relay_restored':
       return `• The relay was restored from a backup. The conversation with ${name} gets new keys.`
     case 'relay_went_back':
@@ -65,6 +65,8 @@ export function secrecyNotice(notice: Notice, name: string, alias: string): stri
       return `! This folder is older than what was sent to ${name}. Is it a copy? This device joins again, with new keys.`
     case 'handshake_failed':
       return `! The relay refused a change of keys with ${name}.`
+    case 'lowered':
+      return `! From here on, messages with ${name} go without forward secrecy, because you said so: one key opens all of them, and a recovery phrase gives it. Ask ${name} over another channel whether their app has changed: a relay that wants to read along would make it look so. This ends when ${name}’s app has forward secrecy again.`
     default:
       return notice satisfies never
   }

@@ -234,14 +234,16 @@ export class Sessions {
   }
 
   /**
-   * Notes that a contact has announced forward secrecy, or that the conversation had no group yet.
-   * Returns the change that stores it.
+   * Replaces what is known of a contact's forward secrecy: that it was announced, that the conversation had
+   * no group, or that the user permits an older version. Returns the change that stores it.
    */
   noteSecrecy(
     session: SessionRecord,
-    known: Pick<SessionRecord, 'speaks'> | Pick<SessionRecord, 'hadNoGroup'>,
+    known: Pick<SessionRecord, 'speaks' | 'hadNoGroup' | 'lowered'>,
   ): StoreChange {
-    const noted: SessionRecord = { ...(this.find(session.conversationId) ?? session), ...known }
+    const current = this.find(session.conversationId) ?? session
+    const { speaks: _, hadNoGroup: _hadNone, lowered: _lowered, ...rest } = current
+    const noted: SessionRecord = { ...rest, ...known }
     this.#remember(noted)
     return { change: 'session', session: noted }
   }

@@ -15,7 +15,10 @@ export interface ForwardContext {
   readonly store: ClientStore
   readonly journal: Pick<Journal, 'write'>
   readonly emitter: Pick<Emitter, 'emit'>
-  readonly sessions: Pick<Sessions, 'noteSecrecy' | 'find' | 'get' | 'guard' | 'changedCode' | 'list'>
+  readonly sessions: Pick<
+    Sessions,
+    'noteSecrecy' | 'find' | 'get' | 'guard' | 'changedCode' | 'isCurrent' | 'keyOf' | 'list'
+  >
   readonly http: Pick<Http, 'call'>
   readonly outbox: Outbox
   readonly confirmations: Confirmations

@@ -11,7 +11,7 @@ import {
   type RelayFrame,
 } from '@sotto/protocol'
 import { asClientError, ClientError } from '../client-error.ts'
-import type { Forward, MessageOfContact, UserSecrecy } from '../messages/messages.ts'
+import type { Forward, MessageOfContact, SecrecyWord, UserSecrecy } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
 import type {
   Ask,
@@ -34,6 +34,7 @@ import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { recordsOf } from './records.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
+import { chooseVersions } from './waiting-messages.ts'
 
 export { eraseKeys } from './erase-keys.ts'
 
@@ -228,8 +229,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   /** Carries out what the user decided. Resolves once it is stored. */
-  async decide(conversationId: ConversationId, word: 'use_this_device' | 'allow_rejoins'): Promise<void> {
-    await this.#courseOf(conversationId).give({ type: word })
+  async decide(conversationId: ConversationId, word: SecrecyWord): Promise<void> {
+    if (word !== 'allow_older_version') await this.#courseOf(conversationId).give({ type: word })
+    else await this.#lower(conversationId)
   }
 
   /** Stops permanently, once the work under way is stored. */
@@ -241,6 +243,15 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     for (const course of this.#courses.values()) course.forget()
     await this.#states.close()
     for (const key of this.#outerKeys.values()) key.fill(0)
+  }
+
+  async #lower(conversationId: ConversationId): Promise<void> {
+    const { sessions, journal } = this.#context
+    const session = sessions.get(conversationId)
+    if (!session.speaks) return
+    await journal.write([sessions.noteSecrecy(session, { hadNoGroup: true, lowered: true })])
+    this.#tell(conversationId, { tell: 'lowered' })
+    this.seal(conversationId)
   }
 
   #end({ conversationId, handshake }: OpenHandshake, event: CourseEvent): void {
@@ -315,30 +326,6 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     return { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
   }
 
-  /** Messages that were never sent go under version 3 instead, or may leave if the contact has none. */
-  async #moveUp(conversationId: ConversationId): Promise<void> {
-    const { outbox, store, journal, sessions } = this.#context
-    const neverSent = outbox.neverSent(conversationId)
-    if (!sessions.find(conversationId)?.speaks) {
-      const leaving = neverSent.filter(({ unsent }) => unsent).map(({ unsent: _, ...intent }) => intent)
-      if (leaving.length === 0) return
-      await journal.write(leaving.map((intent): StoreChange => ({ change: 'outbox_added', intent })))
-      for (const intent of leaving) outbox.replace(intent)
-      return
-    }
-    for (const { payload: _, unsent: _unsent, ...before } of neverSent) {
-      const message = await store.findMessage(conversationId, true, before.internalId)
-      if (!message) continue
-      const { nonce: _nonce, ...rest } = message
-      const intent: OutboxIntent = { ...before, version: 3 }
-      await journal.write([
-        { change: 'message', message: { ...rest, version: 3 } },
-        { change: 'outbox_added', intent },
-      ])
-      outbox.replace(intent)
-    }
-  }
-
   async #sealWhileNew(conversationId: ConversationId): Promise<void> {
     while (this.#sealing.get(conversationId)) {
       this.#sealing.set(conversationId, false)
@@ -347,7 +334,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   async #sealAll(conversationId: ConversationId): Promise<void> {
-    await this.#moveUp(conversationId)
+    const session = this.#context.sessions.find(conversationId)
+    if (session) await chooseVersions(this.#context, session)
     for (;;) {
       const intent = this.#context.outbox.firstUnsealed(conversationId)
       if (!intent || this.#isStopped) return

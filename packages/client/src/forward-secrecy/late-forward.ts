@@ -5,9 +5,9 @@ import { asClientError } from '../client-error.ts'
 import type { Forward, MessageOfContact } from '../messages/messages.ts'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
 import type { ForwardContext } from './forward-context.ts'
+import type * as part from './forward-secrecy.ts'
 import type { ForwardSecrecy } from './forward-secrecy.ts'
 import { KnownGroups } from './known-groups.ts'
-import type { loadForwardSecrecy } from './provided.ts'
 
 /** What the engine gives. The messages are made later, with this as a part of them. */
 export interface LateContext
@@ -19,7 +19,7 @@ export interface LateContext
 /** Version 3 of one identity, before and after its script is loaded. */
 export class LateForward implements Forward {
   readonly #context: LateContext
-  readonly #load: typeof loadForwardSecrecy
+  readonly #load: () => Promise<typeof part>
   readonly #groups: KnownGroups
   #part: Promise<ForwardSecrecy> | undefined
   #open: ForwardSecrecy | undefined
@@ -30,7 +30,7 @@ export class LateForward implements Forward {
   #incarnation: string | undefined
   #isStopped = false
 
-  constructor(context: LateContext, load: typeof loadForwardSecrecy) {
+  constructor(context: LateContext, load: () => Promise<typeof part>) {
     this.#context = context
     this.#load = load
     this.#groups = new KnownGroups({

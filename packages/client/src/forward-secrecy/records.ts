@@ -29,8 +29,13 @@ const MOST_IN_EPOCH = 1e6
 export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
   const parts: Recorded[] = []
   const session = context.sessions.find(context.conversationId)
-  // Whoever begins speaks version 3, whether its announcement was read or not.
-  if (session && !session.speaks && notices.some(({ tell }) => tell === 'began'))
+  // Whoever begins speaks version 3, whether its announcement was read or not. So does who writes or joins
+  // again after the user has permitted an older version.
+  const isSpoken =
+    notices.some(
+      (notice) => notice.tell === 'began' || (notice.tell === 'rejoined' && notice.by === 'peer'),
+    ) || keep.some((each) => each.keep === 'message')
+  if (session && !session.speaks && isSpoken)
     parts.push({ ...NOTHING, changes: [context.sessions.noteSecrecy(session, { speaks: 3 })] })
   for (const each of keep) parts.push(await recordOf(context, each))
   return {

@@ -93,8 +93,8 @@ export class SecretCalls implements CallSecrecy {
     const course = this.#host.courseOf(conversationId)
     if (frame.crypto_v !== 3) {
       // A contact in a group with this device calls under version 3. An offer of a lower version comes from
-      // somebody who has only the static keys, such as a thief of the phrase.
-      const isLower = frame.type === 'call_offer' && (await course.epoch()) !== undefined
+      // somebody who has only the static keys, such as a thief of the phrase, unless the user permitted it.
+      const isLower = frame.type === 'call_offer' && !session.lowered && (await course.epoch()) !== undefined
       return isLower ? { ok: false, reason: 'WRONG_VERSION' } : undefined
     }
     const sealed = decodeBase64(frame.payload)

@@ -26,6 +26,8 @@ export interface Conversation extends Omit<ConversationSettings, 'conversationId
    * opens all messages of the conversation.
    */
   readonly hasForwardSecrecy: boolean
+  /** True while messages to a contact who had forward secrecy go without it: the user permitted that. */
+  readonly isLowered?: true
   readonly unread: number
   /** The `seq` of the first unread message, for a line above it. */
   readonly firstUnreadSeq?: number
@@ -118,6 +120,7 @@ async function describe(
       isFriend: friend?.status === 'accepted',
       isVerified: held.status === 'verified',
       hasForwardSecrecy: session.speaks === 3,
+      ...(session.lowered && { isLowered: true }),
       ...(heldBy && { heldBy }),
       ...(changedCode && { changedCode }),
       ...(held.status === 'unverified' && held.renewedAt && { renewedAt: held.renewedAt }),

@@ -47,12 +47,15 @@ export interface Forward {
  */
 export type SecrecyStop = 'displaced' | 'own_rejoins' | 'peer_rejoins'
 
+/** What the user decides. See `SecrecyChoices`. */
+export type SecrecyWord = 'use_this_device' | 'allow_rejoins' | 'allow_older_version'
+
 /** What the user asks of version 3. */
 export interface UserSecrecy {
   /** What holds up a conversation. */
   stopOf(conversationId: ConversationId): Promise<SecrecyStop | undefined>
   /** Carries out what the user decided. Resolves once it is stored. */
-  decide(conversationId: ConversationId, word: 'use_this_device' | 'allow_rejoins'): Promise<void>
+  decide(conversationId: ConversationId, word: SecrecyWord): Promise<void>
   readonly changes: {
     /** See `Edits.edit`. */
     edit(contact: string, id: AboutMessage['id'], text: string): Promise<StoredMessage>

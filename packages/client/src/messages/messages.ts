@@ -15,7 +15,7 @@ import { Typing, type TypingContext } from './typing.ts'
 export { bytesLeftIn, contentOf } from './content.ts'
 export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
 export { isEditable, takesEdit } from './editable.ts'
-export type { Forward, MessageOfContact, SecrecyStop, UserSecrecy } from './forward.ts'
+export type { Forward, MessageOfContact, SecrecyStop, SecrecyWord, UserSecrecy } from './forward.ts'
 export { countUnsent, type SendOptions } from './outbox.ts'
 
 export type MessagesContext = ConfirmationsContext &

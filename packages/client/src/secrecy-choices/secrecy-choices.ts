@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { Device } from '../device.ts'
 import { needForward } from '../forward-secrecy/need-forward.ts'
-import type { SecrecyStop } from '../messages/messages.ts'
+import type { SecrecyStop, SecrecyWord } from '../messages/messages.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
 import { tabMethod } from '../tab-method.ts'
@@ -29,16 +29,17 @@ const allowRejoins = /* @__PURE__ */ tabMethod(
   { takes: Contact, answers: /* @__PURE__ */ v.void() },
   (device: Device, contact): Promise<void> => decide(device, contact, 'allow_rejoins'),
 )
+const allowOlderVersion = /* @__PURE__ */ tabMethod(
+  'secrecy.allowOlderVersion',
+  { takes: Contact, answers: /* @__PURE__ */ v.void() },
+  (device: Device, contact): Promise<void> => decide(device, contact, 'allow_older_version'),
+)
 const part = /* @__PURE__ */ new ModulePart<Device>({
-  methods: [stopOf, useThisDevice, allowRejoins],
+  methods: [stopOf, useThisDevice, allowRejoins, allowOlderVersion],
   open: (device) => device,
 })
 
-async function decide(
-  device: Device,
-  contact: string,
-  word: 'use_this_device' | 'allow_rejoins',
-): Promise<void> {
+async function decide(device: Device, contact: string, word: SecrecyWord): Promise<void> {
   const engine = device.needEngine()
   const { conversationId } = engine.sessions.get(contact)
   await (await needForward(engine)).decide(conversationId, word)
@@ -72,5 +73,16 @@ export class SecrecyChoices {
   /** The contact may go on joining again. */
   async allowRejoins(contact: string): Promise<void> {
     return this.#part.call(allowRejoins, [contact])
+  }
+
+  /**
+   * Messages to the contact, and calls, may go without forward secrecy again: for a contact whose present app
+   * lacks it. Those that wait on this device leave at once. Those that wait at the relay still wait there,
+   * and hold up the conversation for the older app until they expire. It ends by itself when the contact is
+   * seen to have forward secrecy. Show it as loudly as changed keys: whoever can make the contact look so
+   * gets messages under one key.
+   */
+  async allowOlderVersion(contact: string): Promise<void> {
+    return this.#part.call(allowOlderVersion, [contact])
   }
 }

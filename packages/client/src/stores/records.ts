@@ -209,10 +209,15 @@ export const SessionRecord = v.object({
   createdAt: Time,
   /** Earlier aliases of the contact. No other contact may ever use one of them. */
   formerAliasIds: v.exactOptional(v.array(AliasId)),
-  /** The contact has announced version 3. From then on it is sent nothing under a lower one. */
+  /**
+   * The contact has announced version 3. From then on it is sent nothing under a lower one, unless the user
+   * permits that: then this goes, until the contact is seen to speak version 3 again.
+   */
   speaks: v.exactOptional(v.literal(3)),
   /** The relay said once that the conversation has no group, which version 3 would have. */
   hadNoGroup: v.exactOptional(v.literal(true)),
+  /** The user has once permitted messages under a lower version than the contact had announced. */
+  lowered: v.exactOptional(v.literal(true)),
 })
 /** See {@link SessionRecord}. */
 export type SessionRecord = Readonly<v.InferOutput<typeof SessionRecord>>

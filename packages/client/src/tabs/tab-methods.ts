@@ -61,6 +61,7 @@ const Conversation = v.object({
   isFriend: v.boolean(),
   isVerified: v.boolean(),
   hasForwardSecrecy: v.boolean(),
+  isLowered: v.exactOptional(v.literal(true)),
   unread: v.number(),
   firstUnreadSeq: v.exactOptional(v.number()),
   lastMessage: v.union([StoredMessage, v.undefined()]),

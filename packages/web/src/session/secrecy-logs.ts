@@ -38,6 +38,7 @@ const NOTHING: Kept = { told: [], seenAt: 0, isStopped: false }
 const LOUD: ReadonlySet<SecrecyNotice['tell']> = new Set([
   ...(['missing', 'history_differs', 'forked', 'unreadable', 'false_handshake'] as const),
   ...(['false_group_info', 'foreign_key_package', 'no_key_packages', 'relay_went_back'] as const),
+  'lowered',
 ])
 
 export class SecrecyLogs {
@@ -96,6 +97,11 @@ export class SecrecyLogs {
     if (stop === 'peer_rejoins') await this.#choices.allowRejoins(conversationId)
     else if (stop !== undefined) await this.#choices.useThisDevice(conversationId)
     await this.look(conversationId)
+  }
+
+  /** Lets messages go without forward secrecy, until the contact has it again. @throws as `note` does */
+  async allowOlderVersion(conversationId: string): Promise<void> {
+    await this.#choices.allowOlderVersion(conversationId)
   }
 
   /** Finds out whether a conversation waits for the user, and changes its log. @throws as `note` does */

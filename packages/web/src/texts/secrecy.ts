@@ -46,6 +46,8 @@ export function secrecyWords(notice: SecrecyEvent['notice'], name: string): stri
       return t.storeBehind
     case 'handshake_failed':
       return t.handshakeFailed
+    case 'lowered':
+      return t.lowered(name)
     default:
       notice satisfies never
       return undefined

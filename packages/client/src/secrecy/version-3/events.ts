@@ -173,6 +173,7 @@ export type RejoinReason =
  *   was, and it did not say why.
  * - `store_behind`: this device's store is older than what it sent.
  * - `handshake_failed`: the relay refused a handshake for good.
+ * - `lowered`: the user has permitted messages without forward secrecy. The course itself never tells it.
  */
 export type Notice =
   | { readonly tell: 'began' | 'displaced' | 'out_of_order' | 'history_differs' | 'forked' }
@@ -181,7 +182,7 @@ export type Notice =
   | { readonly tell: 'missing'; readonly count: number }
   | { readonly tell: 'unreadable'; readonly id: string }
   | { readonly tell: 'false_handshake' | 'false_group_info' | 'foreign_key_package' | 'no_key_packages' }
-  | { readonly tell: 'relay_restored' | 'relay_went_back' | 'store_behind' | 'handshake_failed' }
+  | { readonly tell: 'relay_restored' | 'relay_went_back' | 'store_behind' | 'handshake_failed' | 'lowered' }
 
 /**
  * What became of the event.

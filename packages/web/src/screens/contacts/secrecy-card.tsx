@@ -1,18 +1,52 @@
 // Whether a conversation has forward secrecy, and what happened to it.
+import { useSignal } from '@preact/signals'
 import type { Conversation } from '@sotto/client'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/dialog.tsx'
+import { attempt } from '../../session/notices.ts'
 import { useSecrecyLog } from '../../session/use-secrecy-log.ts'
+import { useSession } from '../../session/use-session.ts'
 import { fullTime } from '../../texts/dates.ts'
 import { secrecyTexts, secrecyWords } from '../../texts/secrecy.ts'
 
 export function SecrecyCard({ contact }: { readonly contact: Conversation }) {
   const name = contact.name ?? contact.nickname
   const t = secrecyTexts.value
+  const { conversationId, hasForwardSecrecy, isLowered } = contact
+  const hasNotText = isLowered ? t.loweredText : t.hasNotText
   return (
     <div class="card">
       <h2>{t.title}</h2>
-      <p>{contact.hasForwardSecrecy ? t.hasText : t.hasNotText(name)}</p>
-      {contact.hasForwardSecrecy && <Happened conversationId={contact.conversationId} name={name} />}
+      <p>{hasForwardSecrecy ? t.hasText : hasNotText(name)}</p>
+      {(hasForwardSecrecy || isLowered) && <Happened conversationId={conversationId} name={name} />}
+      {hasForwardSecrecy && <Lower conversationId={conversationId} name={name} />}
     </div>
+  )
+}
+
+/** For a contact whose present app has none: only the user can permit that. */
+function Lower({ conversationId, name }: { readonly conversationId: string; readonly name: string }) {
+  const session = useSession()
+  const isAsked = useSignal(false)
+  const t = secrecyTexts.value
+  const lower = (): Promise<boolean> =>
+    attempt(async () => (await session.secrecy()).allowOlderVersion(conversationId))
+  return (
+    <>
+      <Button kind="danger" onClick={() => (isAsked.value = true)}>
+        {t.lower}
+      </Button>
+      {isAsked.value && (
+        <Confirm
+          title={t.lowerTitle(name)}
+          text={t.lowerText(name)}
+          action={t.lower}
+          isDangerous
+          onConfirm={lower}
+          onClose={() => (isAsked.value = false)}
+        />
+      )}
+    </>
   )
 }
 

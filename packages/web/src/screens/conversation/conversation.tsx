@@ -176,7 +176,9 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
       top={
         <>
           {conversation.renewedAt !== undefined && <RenewedKeys conversationId={conversationId} />}
-          {conversation.hasForwardSecrecy && <SecrecyNote conversationId={conversationId} name={shownName} />}
+          {(conversation.hasForwardSecrecy || conversation.isLowered) && (
+            <SecrecyNote conversationId={conversationId} name={shownName} />
+          )}
           {missed && <MissedCall call={missed} nowMs={now.value} />}
         </>
       }

@@ -30,6 +30,15 @@ export const secrecy = {
     'Somebody may have their recovery phrase. Ask them face to face or by phone. Nothing is sent or read there until you decide.',
   allowRejoins: 'Let them join',
 
+  lower: 'Write without forward secrecy',
+  lowerTitle: (name: string) => `Write to ${name} without forward secrecy?`,
+  lowerText: (name: string) =>
+    `Only if ${name} has an app now that cannot do it. Ask them face to face or by phone: a relay that wants to read along would make it look so. From then on, one key opens all messages, and whoever gets a recovery phrase gets it. What already waits at the relay still waits. It ends by itself when their app can do it again.`,
+  loweredText: (name: string) =>
+    `You have permitted messages without it. As soon as ${name} has an app that can do it, it begins again by itself.`,
+  lowered: (name: string) =>
+    `From here on messages to ${name} have no key of their own, because you permitted it.`,
+
   began: 'From here on each message has a key of its own.',
   peerRejoined: (name: string) =>
     `${name} has a new device, or has lost the keys on the old one. If they know nothing of it, somebody has their recovery phrase.`,
@@ -59,7 +68,7 @@ export const secrecy = {
   foreignKeyPackage: (name: string) =>
     `The relay has sent keys for ${name} that are somebody else’s. They are not used.`,
   noKeyPackages: (name: string) =>
-    `${name} has left no keys at the relay. What you write is sent once they have used their app.`,
+    `${name} has left no keys at the relay. What you write is sent once they have used their app. If their app has no forward secrecy any more, you can permit messages without it where their security code is.`,
   relayRestored: 'The relay was restored from a backup.',
   relayWentBack: 'The relay has fallen back to an earlier state, and did not say why.',
   storeBehind: 'What this device has stored is older than what it has sent.',

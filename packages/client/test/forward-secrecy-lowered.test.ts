@@ -1,0 +1,99 @@
+// A contact goes back to an application without forward secrecy: messages wait, and only the user's word lets
+// them leave without it, until the contact has it again.
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { keyPackageEndpoints } from '@sotto/protocol'
+import { failureOf } from '../../protocol/test/failure-of.ts'
+import { Edits, SecrecyChoices } from '../src/client.ts'
+import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
+import { deviceOf } from '../src/module-access.ts'
+import { forwardFriends } from './forward-people.ts'
+import { type Person, until } from './people.ts'
+import { PeopleWorld } from './people-world.ts'
+
+setDefaultTimeout(240_000)
+
+const world = new PeopleWorld()
+
+/** The account of a person on another device, which takes it over. */
+async function moves(person: Person, options: { readonly forwardSecrecy?: true }): Promise<Person> {
+  const mnemonic = await person.client.recoveryPhrase()
+  await person.client.close()
+  const moved = await world.open(person.name, options)
+  await moved.client.recover({ mnemonic })
+  await moved.connect()
+  await moved.client.syncFriends()
+  return moved
+}
+
+function tellsOf({ heard }: Person): string[] {
+  return heard.secrecy.map(({ notice }) => notice.tell)
+}
+
+async function secrecyOf(person: Person, contact: string) {
+  const { hasForwardSecrecy, isLowered } = await person.client.conversation(contact)
+  return { hasForwardSecrecy, isLowered }
+}
+
+test('messages to a contact who went back leave by the user’s word, and have forward secrecy again by themselves', async () => {
+  const [alice, before] = await forwardFriends(world)
+  // So that alice owes bob no acknowledgement, which would wait at the relay.
+  const last = await alice.client.send(before.alias, 'the last one with a key of its own')
+  await alice.sees(before.alias, last.id, 'delivered')
+  let bob = await moves(before, {})
+  expect(await secrecyOf(alice, bob.alias)).toEqual({ hasForwardSecrecy: true, isLowered: undefined })
+
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  expect(await secrecyOf(alice, bob.alias)).toEqual({ hasForwardSecrecy: false, isLowered: true })
+  expect(tellsOf(alice)).toEqual(['began', 'lowered'])
+  // Nothing changes once more.
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  expect(tellsOf(alice)).toEqual(['began', 'lowered'])
+  await alice.client.send(bob.alias, 'under the one key')
+  expect(await bob.receives('under the one key')).not.toHaveProperty('version')
+  await bob.client.send(alice.alias, 'answer')
+  expect(await alice.receives('answer')).not.toHaveProperty('version')
+
+  bob = await moves(bob, { forwardSecrecy: forwardSecrecy() })
+  await bob.client.send(alice.alias, 'I have it again')
+  expect(await alice.receives('I have it again')).toMatchObject({ version: 3 })
+  expect(await secrecyOf(alice, bob.alias)).toEqual({ hasForwardSecrecy: true, isLowered: undefined })
+  await alice.client.send(bob.alias, 'so have I')
+  expect(await bob.receives('so have I')).toMatchObject({ version: 3 })
+})
+
+test('what waits because the contact has left no keys leaves at once, as it was written', async () => {
+  const [alice, before] = [
+    await world.join('alice', { forwardSecrecy: forwardSecrecy() }),
+    await world.join('bob', { forwardSecrecy: forwardSecrecy() }),
+  ]
+  await alice.befriend(before)
+  const first = await alice.client.send(before.alias, 'first')
+  await before.receives('first')
+  await until('alice knows that bob has forward secrecy', async () => {
+    await before.client.send(alice.alias, 'from bob')
+    return (await alice.client.conversation(before.alias)).hasForwardSecrecy
+  })
+  const { http } = deviceOf(before.client).needEngine()
+  const { devices } = await http.call(keyPackageEndpoints.listKeyPackages, {})
+  for (const { device } of devices)
+    await http.call(keyPackageEndpoints.deleteKeyPackages, { params: { device } })
+  const bob = await moves(before, {})
+
+  const sent = [
+    await alice.client.send(bob.alias, 'waits', { replyToId: first.id }),
+    await alice.client.send(bob.alias, '[img]as a text'),
+  ]
+  await until('there are no keys', () => tellsOf(alice).includes('no_key_packages'))
+  expect(sent.map(({ version }) => version)).toEqual([3, 3])
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  expect(await bob.receives('waits')).toMatchObject({ id: sent[0]?.id, replyToId: first.id })
+  expect(await bob.receives('[img]as a text')).toMatchObject({ id: sent[1]?.id, msgType: 'text' })
+  for (const { id } of sent) {
+    expect(await alice.sees(bob.alias, id, 'delivered')).not.toHaveProperty('version')
+    expect(await failureOf(new Edits(alice.client).edit(bob.alias, id, 'other'))).toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  }
+  expect(await alice.store.listOutbox()).toEqual([])
+  expect(alice.heard.error).toEqual([])
+})
