@@ -31,5 +31,6 @@ export function placeMenu(menu: HTMLElement, { element, point }: Place): void {
   const y = below <= last ? below : above >= EDGE ? above : last
   const inPane = Math.max(pane.left + EDGE, Math.min(x, pane.right - width - EDGE))
   menu.style.left = `${Math.max(EDGE, Math.min(inPane, innerWidth - width - EDGE))}px`
-  menu.style.top = `${Math.max(EDGE, y)}px`
+  // Its element may be outside of a window that has just become lower.
+  menu.style.top = `${Math.max(EDGE, Math.min(y, last))}px`
 }
