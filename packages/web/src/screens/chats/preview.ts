@@ -15,7 +15,7 @@ export function wordsOf(message: StoredMessage, t: typeof chats): string {
   const content = contentOf(message)
   switch (content?.kind) {
     case undefined:
-      return t.undecryptable
+      return message.msgType === 'unknown' ? t.needsNewer : t.undecryptable
     case 'text':
       return content.text.slice(0, 200)
     case 'image':

@@ -18,7 +18,8 @@ export function Content({ message, isFocusable, actions }: ContentProps) {
   const t = texts.value.conversation
   if (message.retracted) return <p class="bubble-gone">{t.retracted}</p>
   const content = contentOf(message)
-  if (!content) return <p class="bubble-gone">{t.undecryptable}</p>
+  if (!content)
+    return <p class="bubble-gone">{message.msgType === 'unknown' ? t.needsNewer : t.undecryptable}</p>
   switch (content.kind) {
     case 'text':
       return (

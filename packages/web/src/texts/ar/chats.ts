@@ -18,6 +18,7 @@ export const chats: typeof en = {
   missedCall: 'مكالمة فائتة',
   retracted: 'سُحبت الرسالة',
   undecryptable: 'تعذّر فك التشفير',
+  needsNewer: 'تحتاج إلى إصدار أحدث',
   nothing: 'ابدأ بالسلام',
   pinned: 'مثبتة',
   muted: 'مكتومة',

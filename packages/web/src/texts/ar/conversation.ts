@@ -13,6 +13,7 @@ export const conversation: typeof en = {
   videoCall: 'مكالمة فيديو',
   retracted: 'سُحبت هذه الرسالة',
   undecryptable: 'تعذّر فك تشفير هذه الرسالة',
+  needsNewer: 'تحتاج هذه الرسالة إلى إصدار أحدث من Sotto',
   empty: 'لا رسائل بعد',
   emptyHint: 'تُشفّر الرسائل على جهازك. قارن رمز الأمان لتتأكد ممن يقرؤها.',
   unknown: 'لا توجد محادثة كهذه',

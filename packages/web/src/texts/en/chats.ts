@@ -17,6 +17,7 @@ export const chats = {
   missedCall: 'Missed call',
   retracted: 'Message retracted',
   undecryptable: 'Could not be decrypted',
+  needsNewer: 'Needs a newer version',
   nothing: 'Say hello',
   pinned: 'Pinned',
   muted: 'Muted',

@@ -12,6 +12,7 @@ export const conversation = {
   videoCall: 'Video call',
   retracted: 'This message was retracted',
   undecryptable: 'This message could not be decrypted',
+  needsNewer: 'This message needs a newer version of Sotto',
   empty: 'No messages yet',
   emptyHint: 'Messages are encrypted on your device. Compare the security code to be sure who reads them.',
   unknown: 'There is no such conversation',
