@@ -14,7 +14,7 @@ const { ofPage, ofWorker } = licences()
  * so the bundler takes them for needed at the start.
  */
 const LATER = [
-  /client[\\/]src[\\/](?:channels|invites|push|search|shop)[\\/]/,
+  /client[\\/]src[\\/](?:channels|edits|invites|push|reactions|search|shop)[\\/]/,
   /client[\\/]src[\\/]account[\\/]invite\.ts$/,
   /client[\\/]src[\\/]media[\\/](?!media-pass)/,
   /crypto[\\/]src[\\/](?:blob-hash|media-chunk)\.ts$/,

@@ -5,6 +5,7 @@ import { adminDeeds as adminDeedsAr } from '../src/texts/ar/admin-deeds.ts'
 import { adminModeration as adminModerationAr } from '../src/texts/ar/admin-moderation.ts'
 import { ar } from '../src/texts/ar/ar.ts'
 import { calls as callsAr } from '../src/texts/ar/calls.ts'
+import { changes as changesAr } from '../src/texts/ar/changes.ts'
 import { channels as channelsAr } from '../src/texts/ar/channels.ts'
 import { contacts as contactsAr } from '../src/texts/ar/contacts.ts'
 import { device as deviceAr } from '../src/texts/ar/device.ts'
@@ -27,6 +28,7 @@ import { admin } from '../src/texts/en/admin.ts'
 import { adminDeeds } from '../src/texts/en/admin-deeds.ts'
 import { adminModeration } from '../src/texts/en/admin-moderation.ts'
 import { calls } from '../src/texts/en/calls.ts'
+import { changes } from '../src/texts/en/changes.ts'
 import { channels } from '../src/texts/en/channels.ts'
 import { contacts } from '../src/texts/en/contacts.ts'
 import { device } from '../src/texts/en/device.ts'
@@ -54,6 +56,7 @@ export const english = {
   adminDeeds,
   adminModeration,
   calls,
+  changes,
   channels,
   contacts,
   device,
@@ -83,6 +86,7 @@ export const arabic: AllTexts = {
   adminDeeds: adminDeedsAr,
   adminModeration: adminModerationAr,
   calls: callsAr,
+  changes: changesAr,
   channels: channelsAr,
   contacts: contactsAr,
   device: deviceAr,

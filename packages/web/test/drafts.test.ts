@@ -26,7 +26,7 @@ test('what is being written, and what it answers, survives a crash', async () =>
   await alice.sees('Or not?')
   const quoted = () => alice.page.locator('form').getByText('Shall we?').waitFor()
   // The keys of the empty field: one message up, another one up.
-  await alice.field.press('ArrowUp')
+  await alice.field.press('Control+ArrowUp')
   await alice.page.locator('form').getByText('Or not?').waitFor()
   await alice.field.press('ArrowUp')
   await quoted()

@@ -1,34 +1,28 @@
-// A tour through what the app says of forward secrecy: what a contact's new device means, and what the user
-// decides.
+// A tour through what forward secrecy brings: edits and reactions, what a contact's new device means, and
+// what the user decides.
+import { Reactions } from '@sotto/client'
 import { forwardSecrecy } from '@sotto/client/forward-secrecy'
+import { sendContent } from '../../client/test/forward-people.ts'
 import { Person } from '../../client/test/people.ts'
-import type { AppPerson } from './app-person.ts'
 import type { AppStage } from './app-stage.ts'
 import type { PersonOptions } from './browser-person.ts'
+import { type SecretFriends, secretFriends } from './secret-friend.ts'
 import type { Look } from './tour.ts'
 import { TALK } from './tour-talk.ts'
-
-/** More rounds than it takes until both sides write under version 3. */
-const MOST_ROUNDS = 12
 
 /** Shows it all to `look`. */
 export async function tourOfSecrecy(stage: AppStage, options: PersonOptions, look: Look): Promise<void> {
   const talk = TALK[options.language ?? 'en']
-  const [me, friend] = [await joins(stage, talk.me), await joins(stage, talk.friend)]
-  await me.befriend(friend)
-  const [phrase, friendsPhrase] = [await me.client.recoveryPhrase(), await friend.client.recoveryPhrase()]
-  const { alias } = me
-  await me.client.close()
-  const person = await stage.recovered(talk.me, phrase, options)
+  const secret = await secretFriends(stage, talk.me, talk.friend, options)
+  const { person, friend, alias, phrase, friendsPhrase } = secret
   const { page, t } = person
   const see = async (name: string, words: string): Promise<void> => {
     await person.reads(words)
     await person.settles()
     await look(person, name)
   }
-  await person.opens(talk.friend)
-  await talkUntilSecret(person, friend, alias)
   const place = new URL(page.url()).hash
+  await tourOfChanges(secret, talk, see)
   await friend.client.close()
 
   const again = await recovers(stage, talk.friend, friendsPhrase)
@@ -51,8 +45,48 @@ export async function tourOfSecrecy(stage: AppStage, options: PersonOptions, loo
   await again.client.close()
 }
 
-function joins(stage: AppStage, name: string): Promise<Person> {
-  return Person.join(name, stage.relay.url, { forwardSecrecy: forwardSecrecy() })
+async function tourOfChanges(
+  { person, friend, alias }: SecretFriends,
+  { lines, post }: (typeof TALK)['en'],
+  see: (name: string, words: string) => Promise<void>,
+): Promise<void> {
+  const { page, t } = person
+  const { changes, conversation } = t
+  const [theirs = '', own = ''] = [lines[0]?.text, lines[2]?.text]
+  const closes = async (): Promise<void> => {
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').or(page.getByRole('menu')).first().waitFor({ state: 'detached' })
+  }
+  const { id, conversationId } = await friend.client.send(alias, theirs)
+  await person.writes(own)
+  const { id: ownId } = await friend.receives(own)
+  const reactions = new Reactions(friend.client)
+  await reactions.react({ conversationId, isMe: false, id: ownId }, '❤️')
+  await reactions.react({ conversationId, isMe: true, id }, '🎉')
+  await person.opensMenuOf(theirs)
+  await page.getByRole('menuitemradio', { name: changes.quick['👍'] ?? '' }).click()
+  await (await person.sees(theirs)).getByRole('button', { pressed: true }).waitFor()
+  await (await person.sees(own)).getByRole('button', { pressed: false }).click()
+  await (await person.sees(own)).getByRole('button', { pressed: true }).waitFor()
+  await person.opensMenuOf(own)
+  await see('changes-menu', changes.edit)
+  await person.choosesFromMenu(changes.otherEmoji)
+  await page.getByRole('dialog').getByRole('listitem').first().waitFor()
+  await see('changes-emoji', changes.reactTitle)
+  const field = page.getByRole('dialog').getByRole('textbox')
+  await field.fill(own)
+  await field.press('Enter')
+  await see('changes-emoji-refused', changes.oneEmoji)
+  await closes()
+  await (await person.sees(own)).press('Enter')
+  await person.choosesFromMenu(changes.edit)
+  await page.getByRole('textbox', { name: changes.newText }).fill(post)
+  await see('changes-editing', changes.editing)
+  await person.presses(t.common.save)
+  await person.sees(post)
+  await sendContent(friend, alias, Uint8Array.of(1, 99, 1, 2, 0x68, 0x69))
+  await person.sees(conversation.needsNewer)
+  await see('changes-shown', conversation.edited)
 }
 
 async function recovers(stage: AppStage, name: string, mnemonic: string): Promise<Person> {
@@ -61,15 +95,4 @@ async function recovers(stage: AppStage, name: string, mnemonic: string): Promis
   await person.connect()
   await person.client.syncFriends()
   return person
-}
-
-async function talkUntilSecret(person: AppPerson, friend: Person, toPerson: string): Promise<void> {
-  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
-    await person.writes(`${round} ?`)
-    const { version: theirs } = await friend.receives(`${round} ?`)
-    const { version: ours } = await friend.client.send(toPerson, `${round} !`)
-    await person.sees(`${round} !`)
-    if (theirs === 3 && ours === 3) return
-  }
-  throw new Error(`no forward secrecy after ${MOST_ROUNDS} rounds`)
 }

@@ -13,6 +13,19 @@ export interface MenuItem {
   readonly isDangerous?: boolean
 }
 
+/** Small choices side by side at the top of a menu, and one that leads to more of them. */
+export interface MenuRow {
+  readonly label: string
+  readonly choices: readonly {
+    readonly text: string
+    /** Its name for screen readers. */
+    readonly label: string
+    readonly isChosen: boolean
+    readonly onClick: () => void
+  }[]
+  readonly more: MenuItem
+}
+
 /** What a menu has in it. */
 export interface MenuContent {
   readonly label: string
@@ -20,6 +33,7 @@ export interface MenuContent {
 }
 
 interface OpenMenuProps extends MenuContent {
+  readonly row?: MenuRow | undefined
   readonly place: Place
   readonly onClose: () => void
 }
@@ -33,7 +47,7 @@ declare global {
   }
 }
 
-export function OpenMenu({ label, items, place, onClose }: OpenMenuProps) {
+export function OpenMenu({ label, row, items, place, onClose }: OpenMenuProps) {
   const list = useRef<HTMLDivElement>(null)
   const close = useRef(() => {})
   useLayoutEffect(() => {
@@ -42,7 +56,8 @@ export function OpenMenu({ label, items, place, onClose }: OpenMenuProps) {
     const before = document.activeElement
     menu.showPopover()
     placeMenu(menu, place)
-    menu.querySelector('button')?.focus({ preventScroll: true })
+    // Who opens and chooses by Enter alone meets the first action, not a reaction.
+    menu.querySelector<HTMLElement>('.menu-item')?.focus({ preventScroll: true })
 
     const giveFocusBack = (): void => {
       if (!menu.contains(document.activeElement)) return
@@ -76,18 +91,33 @@ export function OpenMenu({ label, items, place, onClose }: OpenMenuProps) {
   }, [])
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const buttons: HTMLElement[] = [...(list.current?.querySelectorAll('button') ?? [])]
-    const at = document.activeElement instanceof HTMLElement ? buttons.indexOf(document.activeElement) : -1
     const { key } = event
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement : undefined
+    const all = (kind: string): HTMLElement[] => [
+      ...(list.current?.querySelectorAll<HTMLElement>(kind) ?? []),
+    ]
+    const choices = all('.menu-choice')
+    const inRow = focused ? choices.indexOf(focused) : -1
+    // Up and down, the row is one place.
+    const buttons = [...choices.slice(Math.max(0, inRow), Math.max(0, inRow) + 1), ...all('.menu-item')]
+    const at = focused ? buttons.indexOf(focused) : -1
+    const isRtl = document.documentElement.dir === 'rtl'
+    const step = key === (isRtl ? 'ArrowLeft' : 'ArrowRight') ? 1 : -1
     if (key === 'Tab') return close.current()
     if (key === 'Escape') close.current()
     else if (key === 'ArrowDown') buttons[(at + 1) % buttons.length]?.focus()
     else if (key === 'ArrowUp') buttons.at(at - 1)?.focus()
+    else if (inRow >= 0 && (key === 'ArrowLeft' || key === 'ArrowRight'))
+      choices.at((inRow + step) % choices.length)?.focus()
     else if (key === 'Home') buttons[0]?.focus()
     else if (key === 'End') buttons.at(-1)?.focus()
     else return
     event.preventDefault()
     event.stopPropagation()
+  }
+  const choose = ({ onClick }: Pick<MenuItem, 'onClick'>): void => {
+    close.current()
+    onClick()
   }
   return (
     <div
@@ -102,6 +132,37 @@ export function OpenMenu({ label, items, place, onClose }: OpenMenuProps) {
       }}
       onContextMenu={(event) => event.preventDefault()}
     >
+      {row && (
+        // biome-ignore lint/a11y/useSemanticElements: a menu has no fieldset in it.
+        <div class="menu-row" role="group" aria-label={row.label}>
+          {row.choices.map((choice) => (
+            <button
+              key={choice.text}
+              type="button"
+              role="menuitemradio"
+              aria-checked={choice.isChosen}
+              aria-label={choice.label}
+              title={choice.label}
+              tabIndex={-1}
+              class="menu-choice"
+              onClick={() => choose(choice)}
+            >
+              {choice.text}
+            </button>
+          ))}
+          <button
+            type="button"
+            role="menuitem"
+            aria-label={row.more.label}
+            title={row.more.label}
+            tabIndex={-1}
+            class="menu-choice"
+            onClick={() => choose(row.more)}
+          >
+            <Icon name={row.more.icon} />
+          </button>
+        </div>
+      )}
       {items.map(
         (item) =>
           item && (
@@ -112,10 +173,7 @@ export function OpenMenu({ label, items, place, onClose }: OpenMenuProps) {
               tabIndex={-1}
               class="menu-item"
               data-dangerous={item.isDangerous}
-              onClick={() => {
-                close.current()
-                item.onClick()
-              }}
+              onClick={() => choose(item)}
             >
               <Icon name={item.icon} />
               {item.label}

@@ -1,11 +1,15 @@
 // The modules of the client that a first message does not need, as a file of its own that is loaded by need.
-import { type Client, Search, UnsentMessages } from '@sotto/client'
+import { type Client, Edits, Reactions, Search, UnsentMessages } from '@sotto/client'
 
 export class LaterModules {
+  readonly edits: Edits
+  readonly reactions: Reactions
   readonly search: Search
   readonly unsent: UnsentMessages
 
   constructor(client: Client) {
+    this.edits = new Edits(client)
+    this.reactions = new Reactions(client)
     this.search = new Search(client)
     this.unsent = new UnsentMessages(client)
   }

@@ -175,7 +175,7 @@ export class Session {
     return this.#phone
   }
 
-  /** The search, and what was not sent; loaded when asked for. @throws TypeError if they cannot be loaded */
+  /** Search, edits, reactions, what was not sent: loaded by need. @throws TypeError if that fails */
   later(): Promise<LaterModules> {
     this.#later ??= this.#loadLater()
     return this.#later

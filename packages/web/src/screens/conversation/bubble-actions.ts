@@ -9,6 +9,10 @@ export interface BubbleActions {
   /** Shows what can be done with it. */
   readonly onMenu: (message: StoredMessage, place: Place) => void
   readonly onReply: (message: StoredMessage) => void
+  /** Reacts with an emoji, or takes the reaction back if it is the one of this account. */
+  readonly onReact: (message: StoredMessage, emoji: string) => void
+  /** Whether one can react in this conversation now. */
+  readonly canReact: ReadonlySignal<boolean>
   /** Goes to the message that it replies to. */
   readonly onOriginal: (original: StoredMessage) => void
   readonly onSelect: (message: StoredMessage) => void

@@ -4,12 +4,13 @@ import { useState } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
 import { useContextMenu } from '../../parts/context-menu.ts'
 import { StatusMark } from '../../parts/status-mark.tsx'
-import { timeOfDay } from '../../texts/dates.ts'
+import { fullTime, timeOfDay } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { previewOf } from '../chats/preview.ts'
 import type { BubbleActions } from './bubble-actions.ts'
 import { Content } from './content.tsx'
 import { Quote } from './quote.tsx'
+import { ReactionList, reactionWords } from './reaction-list.tsx'
 import './bubble.css'
 
 interface BubbleProps {
@@ -27,7 +28,7 @@ interface BubbleProps {
 
 export function Bubble(props: BubbleProps) {
   const { message, name, isFirst, isFocusable, isHighlighted, isSelected, actions } = props
-  const { isMe, retracted, time, status } = message
+  const { isMe, retracted, time, status, editedAt } = message
   const t = texts.value.conversation
   const isSelecting = isSelected !== undefined
   const select = (): void => actions.onSelect(message)
@@ -66,9 +67,17 @@ export function Bubble(props: BubbleProps) {
         )}
         <Content message={message} isFocusable={isFocusable && !isSelecting} actions={actions} />
         <footer class="bubble-end">
+          {editedAt !== undefined && <span title={t.editedAt(fullTime(editedAt))}>{t.edited}</span>}
           <time class="number">{timeOfDay(time)}</time>
           {isMe && !retracted && <StatusMark status={status} />}
         </footer>
+        <ReactionList
+          message={message}
+          name={name}
+          isFocusable={isFocusable && !isSelecting}
+          isDisabled={isSelecting}
+          actions={actions}
+        />
       </article>
       {!isSelecting && (
         <span class="bubble-buttons">
@@ -120,5 +129,7 @@ function labelOf(message: StoredMessage, name: string): string {
   const t = texts.value
   const said = previewOf(message, t.chats)
   const mark = message.isMe && !message.retracted ? `, ${t.conversation.marks[message.status]}` : ''
-  return `${message.isMe ? '' : `${t.conversation.from(name)} `}${said}, ${timeOfDay(message.time)}${mark}`
+  const edited = message.editedAt === undefined ? '' : `, ${t.conversation.edited}`
+  const words = `${message.isMe ? '' : `${t.conversation.from(name)} `}${said}, ${timeOfDay(message.time)}`
+  return `${words}${edited}${mark}${reactionWords(message, name)}`
 }

@@ -29,6 +29,10 @@ interface ComposerProps {
   readonly onSend: (message: Omit<StoredMessage, 'conversationId'>) => void
   /** It could not even be stored. */
   readonly onRefused: (id: string) => void
+  /** Edits the last own message that can be edited. */
+  readonly onEditLast: () => void
+  /** A message is being edited: only a recording stays in view. */
+  readonly isAside: boolean
   /** Whether the field takes the focus. It does not if the address names a message. */
   readonly isFocused: boolean
   /** What can be sent besides text, before the field. */
@@ -42,6 +46,8 @@ export function Composer({
   name,
   replyTo,
   onReplyStep,
+  onEditLast,
+  isAside,
   onSend,
   onRefused,
   isFocused,
@@ -71,10 +77,13 @@ export function Composer({
             draftReplyToId: replyTo.value?.id,
           }),
   })
+  const wasAside = useRef(false)
   useLayoutEffect(() => {
     // On a touch screen the focus would open the keyboard over the messages.
-    if (isFocused && matchMedia('(hover: hover)').matches) field.current?.focus()
-  }, [])
+    const isAsked = isFocused || wasAside.current
+    if (isAsked && !isAside && matchMedia('(hover: hover)').matches) field.current?.focus()
+    wasAside.current = isAside
+  }, [isAside])
   useLayoutEffect(() => {
     if (answered?.id === conversation.draftReplyToId) return
     // While a message is being sent, its draft stays until that is done.
@@ -85,7 +94,7 @@ export function Composer({
     replyTo.value = undefined
     field.current?.focus()
   }
-  useEscape(answered !== undefined, cancelReply)
+  useEscape(answered !== undefined && !isAside, cancelReply)
 
   const type = (text: string): void => {
     typed.value = text
@@ -117,17 +126,18 @@ export function Composer({
   const onKeyDown = (event: KeyboardEvent): void => {
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event
     if (event.isComposing || event.defaultPrevented || shiftKey) return
+    const isCommand = ctrlKey || metaKey
     if (key === 'Enter') void send()
-    else if (typed.value === '' && !altKey && !ctrlKey && !metaKey && key === 'ArrowUp')
-      onReplyStep('earlier')
-    else if (typed.value === '' && !altKey && !ctrlKey && !metaKey && key === 'ArrowDown' && answered)
-      onReplyStep('later')
+    else if (typed.value !== '' || altKey) return
+    else if (key === 'ArrowUp' && (isCommand || answered)) onReplyStep('earlier')
+    else if (key === 'ArrowDown' && answered) onReplyStep('later')
+    else if (key === 'ArrowUp') onEditLast()
     else return
     event.preventDefault()
   }
   return (
     // It does not wait for one message before it takes the next.
-    <Form class="composer" onSubmit={() => void send()}>
+    <Form class={isAside ? 'composer composer-aside' : 'composer'} onSubmit={() => void send()}>
       {answered && (
         <div class="composer-reply">
           <div class="quote">

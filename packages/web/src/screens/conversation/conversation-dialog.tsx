@@ -8,10 +8,11 @@ import { ForwardDialog } from './forward-dialog.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import type { TextPart } from './links.ts'
 import { MessageDetails } from './message-details.tsx'
+import { ReactionDialog } from './reaction-dialog.tsx'
 
 /** Which dialog is open, and for what. */
 export type OpenDialog =
-  | { readonly kind: 'details' | 'retract'; readonly message: StoredMessage }
+  | { readonly kind: 'details' | 'react' | 'retract'; readonly message: StoredMessage }
   | { readonly kind: 'clear' }
   | { readonly kind: 'forward'; readonly messages: readonly StoredMessage[] }
   | { readonly kind: 'link'; readonly link: Required<TextPart> }
@@ -22,17 +23,28 @@ interface ConversationDialogProps {
   readonly isVerified: boolean
   readonly conversations: readonly Conversation[]
   readonly onForward: (messages: readonly StoredMessage[], to: readonly Conversation[]) => void
+  /** Resolves with whether the text is a reaction. */
+  readonly onReact: (message: StoredMessage, emoji: string) => Promise<boolean>
   readonly onRetract: (message: StoredMessage) => unknown
   readonly onClear: () => unknown
   readonly onClose: () => void
 }
 
 export function ConversationDialog(props: ConversationDialogProps) {
-  const { dialog, name, isVerified, conversations, onForward, onRetract, onClear, onClose } = props
+  const { dialog, name, isVerified, conversations, onForward, onReact, onRetract } = props
+  const { onClear, onClose } = props
   const t = texts.value.conversation
   switch (dialog.kind) {
     case 'details':
       return <MessageDetails message={dialog.message} name={name} isVerified={isVerified} onClose={onClose} />
+    case 'react':
+      return (
+        <ReactionDialog
+          message={dialog.message}
+          onReact={(emoji) => onReact(dialog.message, emoji)}
+          onClose={onClose}
+        />
+      )
     case 'retract':
       return (
         <Confirm

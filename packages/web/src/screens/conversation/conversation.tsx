@@ -30,6 +30,7 @@ import { startOf, takeOpening } from './opening.ts'
 import { useReading } from './reading.ts'
 import { isHidden, removeSoon } from './removals.ts'
 import { SelectionBar, SelectionTitle } from './selection-bar.tsx'
+import { useChanges } from './use-changes.ts'
 import { useReply } from './use-reply.ts'
 import { useSelection } from './use-selection.ts'
 import './conversation.css'
@@ -51,6 +52,10 @@ const SecrecyNote = lazy(
 
 const ConversationMenu = lazy(
   async () => (await import('../chats/conversation-menu.tsx')).ConversationMenu,
+  () => null,
+)
+const EditForm = lazy(
+  async () => (await import('./edit-form.tsx')).EditForm,
   () => null,
 )
 const MessageMenu = lazy(
@@ -109,16 +114,19 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
   useEffect(() => {
     if (wanted > 0) pages.show({ seq: wanted })
   }, [route.value])
-  useLayoutEffect(
-    () =>
-      client.on('retracted', (message) => {
-        if (message.conversationId === conversationId) revision.value += 1
-      }),
-    [],
-  )
+  useLayoutEffect(() => {
+    const findAgain = (message: StoredMessage): void => {
+      if (message.conversationId === conversationId) revision.value += 1
+    }
+    const stops = [client.on('retracted', findAgain), client.on('edited', findAgain)]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [])
   const list = pages.list.value?.filter((message) => !isHidden(message))
   const selection = useSelection(list)
   const reply = useReply(conversation, replies, list)
+  const changes = useChanges(session, conversation)
   const remove = (messages: readonly StoredMessage[]): void => {
     removeSoon(organizer, messages, { done: words.removed(messages.length), undo: t.common.undo })
     selection.end()
@@ -135,6 +143,8 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
     () => ({
       onMenu: (message, place) => setMenu({ message, place }),
       onReply: (message) => (reply.message.value = message),
+      onReact: changes.react,
+      canReact: changes.canReact,
       onOriginal: ({ seq }) => seq !== undefined && pages.show({ seq }),
       onSelect: selection.toggle,
       onMisleadingLink: (link) => setDialog({ kind: 'link', link }),
@@ -152,6 +162,9 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
   )
   const messageActions: MessageActions = {
     onReply: bubbleActions.onReply,
+    onReact: changes.react,
+    onReactOtherwise: (message) => setDialog({ kind: 'react', message }),
+    onEdit: changes.edit,
     onCopy: copy,
     onCopyPicture: copyPictureOf,
     onForward: (message) => setDialog({ kind: 'forward', messages: [message] }),
@@ -166,6 +179,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
     onRemove: (message) => remove([message]),
   }
   const chosen = selection.messages
+  const edited = changes.edited.value
   const forwardable = chosen.filter((message) => contentOf(message) !== undefined)
   const missed = session.missedCalls.value.find((call) => call.conversationId === conversationId)
   const isSelecting = selection.keys.value !== undefined
@@ -223,23 +237,30 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
       }
       bottom={
         isFriend ? (
-          <Composer
-            conversation={conversation}
-            name={shownName}
-            replyTo={reply.message}
-            onReplyStep={reply.step}
-            isFocused={!(wanted > 0)}
-            attachments={<Attach conversationId={conversationId} takeReply={reply.take} />}
-            voice={(isEmpty) => (
-              <Voice conversationId={conversationId} takeReply={reply.take} isOffered={isEmpty} />
+          <>
+            {edited && (
+              <EditForm key={keyOf(edited)} message={edited} onEnd={() => changes.edit(undefined)} />
             )}
-            onSend={(message) => {
-              reading.forgetLine()
-              if (lastMessage) pages.begin({ ...message, conversationId: lastMessage.conversationId })
-              else pages.show('end')
-            }}
-            onRefused={(id) => pages.withdraw(id)}
-          />
+            <Composer
+              conversation={conversation}
+              name={shownName}
+              replyTo={reply.message}
+              onReplyStep={reply.step}
+              onEditLast={() => !pages.hasLater.value && changes.editLastOf(list ?? [])}
+              isAside={edited !== undefined}
+              isFocused={!(wanted > 0)}
+              attachments={<Attach conversationId={conversationId} takeReply={reply.take} />}
+              voice={(isEmpty) => (
+                <Voice conversationId={conversationId} takeReply={reply.take} isOffered={isEmpty} />
+              )}
+              onSend={(message) => {
+                reading.forgetLine()
+                if (lastMessage) pages.begin({ ...message, conversationId: lastMessage.conversationId })
+                else pages.show('end')
+              }}
+              onRefused={(id) => pages.withdraw(id)}
+            />
+          </>
         ) : (
           <p class="conversation-closed soft">{words.notFriends}</p>
         )
@@ -285,6 +306,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
             selection.end()
             void attempt(async () => (await import('./forwarding.ts')).forward(session, messages, to))
           }}
+          onReact={changes.react}
           onClear={() => attempt(() => organizer.clear(conversationId))}
           onRetract={({ id }) => attempt(() => client.retract(conversationId, id))}
           onClose={() => setDialog(undefined)}

@@ -1,5 +1,6 @@
 // Which emoji a typed word means.
 import type { Emoji } from '../../texts/emoji-names.ts'
+import type { Language } from '../../texts/texts.ts'
 
 const WORD = /(?:^|[\s(])(?::)([a-z0-9_+\p{Script=Arabic}\p{Mn}]{2,30})$/iu
 
@@ -9,10 +10,14 @@ export function wordAt(text: string, position: number): string | undefined {
 }
 
 /** The list of names in the word's script: people write in other languages than the app's, too. */
-export async function emojiFor(word: string): Promise<readonly Emoji[]> {
-  const { emojiList } = /\p{Script=Arabic}/u.test(word)
-    ? await import('../../texts/ar/emoji.ts')
-    : await import('../../texts/en/emoji.ts')
+export function emojiFor(word: string): Promise<readonly Emoji[]> {
+  return allEmoji(/\p{Script=Arabic}/u.test(word) ? 'ar' : 'en')
+}
+
+/** All emoji with names in a language. */
+export async function allEmoji(language: Language): Promise<readonly Emoji[]> {
+  const { emojiList } =
+    language === 'ar' ? await import('../../texts/ar/emoji.ts') : await import('../../texts/en/emoji.ts')
   return emojiList
 }
 

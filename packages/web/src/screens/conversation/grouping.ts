@@ -37,11 +37,15 @@ export function keyOf(message: StoredMessage): string {
 const LINE_PX = 22
 const TIME_LINE_PX = 17
 const HEADING_PX = 19 + 24
+/** Reactions are a line of their own. */
+const REACTIONS_PX = 32
 const CHARACTER_PX = 7.1
 /** Characters of East Asian scripts, which are about twice as wide. */
 const WIDE = /[\u1100-\u115f\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g
 /** What stands beside the last line: the time, and for one's own messages the mark. */
 const TIME_PX = { theirs: 62, own: 82 }
+/** The word for an edited one, before the time. */
+const EDITED_PX = 42
 
 /**
  * About how high a row is, in pixels, before it is drawn and measured. Most are one line, for which it is
@@ -49,7 +53,7 @@ const TIME_PX = { theirs: 62, own: 82 }
  * @param widthPx how wide the list is
  */
 export function estimatedHeight(message: StoredMessage, place: Place, widthPx: number): number {
-  const { text, msgType, replyToId, isMe } = message
+  const { text, msgType, replyToId, isMe, editedAt, reactions } = message
   const headings = Number(place.isNewDay) + Number(place.isFirstUnread)
   const above = (place.isFirst ? 8 : 2) + headings * HEADING_PX
   if (msgType === 'image') return Math.round(240 + above)
@@ -58,8 +62,9 @@ export function estimatedHeight(message: StoredMessage, place: Place, widthPx: n
   const inLine = Math.max(20, roomPx / CHARACTER_PX)
   const shown = text.slice(0, 1200).replace(WIDE, 'ww')
   const lines = shown.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / inLine)), 0)
-  const timePx = isMe ? TIME_PX.own : TIME_PX.theirs
+  const timePx = (isMe ? TIME_PX.own : TIME_PX.theirs) + (editedAt === undefined ? 0 : EDITED_PX)
   const isTimeBeside = lines === 1 && shown.length * CHARACTER_PX + timePx <= roomPx
   const heightPx = 14 + Math.min(lines, 24) * LINE_PX + (isTimeBeside ? 0 : TIME_LINE_PX)
-  return Math.round(above + heightPx + (replyToId === undefined ? 0 : 52))
+  const reactionsPx = reactions?.some((each) => each.text !== undefined) ? REACTIONS_PX : 0
+  return Math.round(above + heightPx + reactionsPx + (replyToId === undefined ? 0 : 52))
 }

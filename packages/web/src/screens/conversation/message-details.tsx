@@ -18,7 +18,7 @@ interface MessageDetailsProps {
 
 export function MessageDetails({ message, name, isVerified, onClose }: MessageDetailsProps) {
   const t = { ...texts.value.conversation, ...dialogsTexts.value }
-  const { isMe, time, status, seq, id } = message
+  const { isMe, time, status, seq, id, editedAt } = message
   const content = contentOf(message)
   const text = content?.kind === 'text' && !message.retracted ? content.text : undefined
   const shown = foldedLength(text ?? '')
@@ -37,6 +37,7 @@ export function MessageDetails({ message, name, isVerified, onClose }: MessageDe
           </Detail>
         )}
         <Detail label={t.detailTime}>{fullTime(time)}</Detail>
+        {editedAt !== undefined && <Detail label={t.detailEdited}>{fullTime(editedAt)}</Detail>}
         {isMe && <Detail label={t.detailStatus}>{t.marks[status]}</Detail>}
         {bytes !== undefined && <Detail label={t.detailSize}>{sizeOf(bytes)}</Detail>}
         {seq !== undefined && <Detail label={t.detailNumber}>{numberOf(seq)}</Detail>}

@@ -1,13 +1,20 @@
 // What can be done with a message.
-import { type Conversation, contentOf, type StoredMessage } from '@sotto/client'
+import { type Conversation, contentOf, isEditable, type StoredMessage } from '@sotto/client'
 import type { Place } from '../../parts/menu-place.ts'
-import { type MenuItem, OpenMenu } from '../../parts/open-menu.tsx'
+import { type MenuItem, type MenuRow, OpenMenu } from '../../parts/open-menu.tsx'
+import { nowMs } from '../../session/clock.ts'
 import { reporting } from '../../session/reporting.ts'
+import { changesTexts } from '../../texts/changes.ts'
 import { texts } from '../../texts/texts.ts'
 
 /** The actions of the menu. */
 export interface MessageActions {
   readonly onReply: (message: StoredMessage) => void
+  /** Reacts with an emoji, or takes the reaction back if it is the one of this account. */
+  readonly onReact: (message: StoredMessage, emoji: string) => void
+  /** Offers more emoji. */
+  readonly onReactOtherwise: (message: StoredMessage) => void
+  readonly onEdit: (message: StoredMessage) => void
   readonly onCopy: (text: string) => void
   readonly onCopyPicture: (message: StoredMessage) => void
   readonly onForward: (message: StoredMessage) => void
@@ -32,10 +39,36 @@ export function MessageMenu({ message, place, actions, conversation, onClose }: 
     <OpenMenu
       label={texts.value.conversation.actions}
       place={place}
+      row={rowOf(message, actions, conversation)}
       items={itemsOf(message, actions, conversation)}
       onClose={onClose}
     />
   )
+}
+
+/** The reactions that are offered at once: the one that there is, and the common ones. */
+function rowOf(
+  message: StoredMessage,
+  actions: MessageActions,
+  { isFriend, hasForwardSecrecy }: Conversation,
+): MenuRow | undefined {
+  const { isMe, status } = message
+  const hasFailed = isMe && status === 'failed'
+  if (!isFriend || !hasForwardSecrecy || hasFailed || !contentOf(message)) return undefined
+  const t = changesTexts.value
+  const own = message.reactions?.find((each) => each.isMe)?.text
+  const common = Object.keys(t.quick)
+  const emoji = own === undefined || common.includes(own) ? common : [own, ...common]
+  return {
+    label: t.react,
+    choices: emoji.map((each) => ({
+      text: each,
+      label: t.quick[each] ?? each,
+      isChosen: each === own,
+      onClick: () => actions.onReact(message, each),
+    })),
+    more: { label: t.otherEmoji, icon: 'plus', onClick: () => actions.onReactOtherwise(message) },
+  }
 }
 
 function itemsOf(
@@ -64,6 +97,12 @@ function itemsOf(
         label: words.reply,
         icon: 'reply',
         onClick: () => actions.onReply(message),
+      },
+    canSend &&
+      isEditable(message, nowMs()) && {
+        label: changesTexts.value.edit,
+        icon: 'edit',
+        onClick: () => actions.onEdit(message),
       },
     text !== undefined && { label: t.common.copy, icon: 'copy', onClick: () => actions.onCopy(text) },
     content?.kind === 'image' && {

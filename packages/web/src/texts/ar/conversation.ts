@@ -75,4 +75,7 @@ export const conversation: typeof en = {
   showLess: 'عرض أقل',
   emoji: 'رموز تعبيرية',
   details: 'تفاصيل الرسالة',
+  reaction: (emoji, who) => `${emoji}: ${who}`,
+  edited: 'عُدّلت',
+  editedAt: (time) => `عُدّلت: ${time}`,
 }

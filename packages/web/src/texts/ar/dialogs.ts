@@ -10,6 +10,7 @@ export const dialogs: typeof en = {
   detailFrom: 'من',
   detailText: 'النص',
   detailTime: 'الوقت',
+  detailEdited: 'عُدّلت',
   detailStatus: 'الحالة',
   detailSize: 'الحجم',
   detailNumber: 'رقمها في المحادثة',

@@ -3,6 +3,7 @@ import type { errors as en } from '../en/errors.ts'
 // What happened, and what to do.
 export const errors: typeof en = {
   unknown: (code) => `حدث خطأ (${code}). أعد المحاولة.`,
+  changeRefused: (why) => `لا يصل تعديل أو تفاعل إلى جهة اتصالك. ${why}`,
   codes: {
     NETWORK: 'تعذّر الوصول إلى الخادم. تحقق من الاتصال وأعد المحاولة.',
     STORE_FAILED: 'تعذّر على هذا الجهاز حفظ بياناته أو قراءتها. أفرغ بعض المساحة ثم أعد تحميل الصفحة.',

@@ -58,4 +58,7 @@ export const conversation = {
   showLess: 'Show less',
   emoji: 'Emoji',
   details: 'Message details',
+  reaction: (emoji: string, who: string) => `${emoji}: ${who}`,
+  edited: 'edited',
+  editedAt: (time: string) => `Edited: ${time}`,
 }

@@ -9,6 +9,7 @@ export const dialogs = {
   detailFrom: 'From',
   detailText: 'Text',
   detailTime: 'Time',
+  detailEdited: 'Edited',
   detailStatus: 'Status',
   detailSize: 'Size',
   detailNumber: 'Number in the conversation',

@@ -1,6 +1,7 @@
 // What happened, and what to do, for each code of the client and of the relay that a person can meet.
 export const errors = {
   unknown: (code: string) => `Something went wrong (${code}). Try again.`,
+  changeRefused: (why: string) => `Your contact does not get an edit or a reaction. ${why}`,
   codes: {
     NETWORK: 'The relay cannot be reached. Check your connection and try again.',
     STORE_FAILED: 'This device could not save or read its data. Free some space, then reload the page.',

@@ -6,6 +6,7 @@ export const shortcuts = {
   previous: 'Previous conversation',
   send: 'Send the message',
   line: 'New line',
+  edit: 'In the empty field: edit your last message',
   answer: 'In the empty field: answer the last message, or one before',
   emoji: 'Find an emoji by its name',
   messages: 'From message to message',

@@ -1,0 +1,55 @@
+// What is changed of messages that were sent: which one is being edited, and reactions.
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import { ClientError, type Conversation, isEditable, type StoredMessage } from '@sotto/client'
+import { useLayoutEffect } from 'preact/hooks'
+import { nowMs } from '../../session/clock.ts'
+import { attempt } from '../../session/notices.ts'
+import type { Session } from '../../session/session.ts'
+
+interface Changes {
+  /** Whether one can react in this conversation now. */
+  readonly canReact: ReadonlySignal<boolean>
+  /** Reacts, or takes back the reaction if it is this one. Resolves with whether the text is a reaction. */
+  readonly react: (message: StoredMessage, emoji: string) => Promise<boolean>
+  /** The message that is being edited. */
+  readonly edited: ReadonlySignal<StoredMessage | undefined>
+  /** Edits a message, or none any more. */
+  readonly edit: (message: StoredMessage | undefined) => void
+  /** Edits the last of these messages that can be edited, if there is one. */
+  readonly editLastOf: (list: readonly StoredMessage[]) => void
+}
+
+export function useChanges(session: Session, { isFriend, hasForwardSecrecy }: Conversation): Changes {
+  const isPossible = isFriend && hasForwardSecrecy
+  const canReact = useSignal(isPossible)
+  const edited = useSignal<StoredMessage | undefined>(undefined)
+  useLayoutEffect(() => {
+    canReact.value = isPossible
+  }, [isPossible])
+  const edit = (message: StoredMessage | undefined): void => {
+    edited.value = message
+  }
+  return {
+    canReact,
+    react: async (message, emoji) => {
+      let isReaction = true
+      await attempt(async () => {
+        const { reactions } = await session.later()
+        const own = message.reactions?.find(({ isMe }) => isMe)?.text
+        if (own === emoji) await reactions.takeBack(message)
+        else
+          await reactions.react(message, emoji).catch((error: unknown) => {
+            isReaction = !(error instanceof ClientError && error.code === 'INVALID_ARGUMENT')
+            if (isReaction) throw error
+          })
+      })
+      return isReaction
+    },
+    edited,
+    edit,
+    editLastOf: (list) => {
+      const last = list.findLast((message) => isEditable(message, nowMs()))
+      if (last) edit(last)
+    },
+  }
+}
