@@ -265,6 +265,37 @@ test('a displaced device sees it, and takes a conversation back by the word of t
   expect(await choices.stopOf(bob.alias)).toBeUndefined()
 })
 
+test('messages that wait because the contact uses an older client are told once, and arrive later', async () => {
+  const [alice, bob] = await friends()
+  const mnemonic = bob.client.identity?.mnemonic ?? ''
+  await bob.client.close()
+  const waits = (): number => alice.heard.secrecy.filter(({ notice }) => notice.tell === 'waits').length
+  const bobWith = async (options: Parameters<PeopleWorld['open']>[1]): Promise<Person> => {
+    const person = await world.open('bob', options)
+    await person.client.recover({ mnemonic })
+    await person.connect()
+    return person
+  }
+  const older = await bobWith({})
+  for (const text of ['waits 1', 'waits 2']) {
+    const { id } = await alice.client.send(bob.alias, text)
+    await alice.sees(bob.alias, id, 'sent')
+  }
+  expect(waits()).toBe(1)
+  await older.client.close()
+  const newer = await bobWith({ forwardSecrecy: forwardSecrecy() })
+  await newer.client.syncFriends()
+  await newer.client.send(alice.alias, 'I am back')
+  await alice.receives('I am back')
+  await newer.receives('waits 2')
+  await newer.client.close()
+  // Once the contact had version 3 again, it is news.
+  await bobWith({})
+  await alice.client.send(bob.alias, 'waits 3')
+  await until('it is told again', () => waits() === 2)
+  expect(alice.heard.error).toEqual([])
+})
+
 test('a client without forward secrecy still talks with one that has it', async () => {
   const [alice, bob] = [
     await world.join('alice', { forwardSecrecy: forwardSecrecy() }),

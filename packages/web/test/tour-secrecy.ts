@@ -1,6 +1,6 @@
 // A tour through what forward secrecy brings: edits and reactions, what a contact's new device means, and
 // what the user decides.
-import { Reactions } from '@sotto/client'
+import { type ClientOptions, Reactions } from '@sotto/client'
 import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { sendContent } from '../../client/test/forward-people.ts'
 import { Person } from '../../client/test/people.ts'
@@ -24,6 +24,12 @@ export async function tourOfSecrecy(stage: AppStage, options: PersonOptions, loo
   const place = new URL(page.url()).hash
   await tourOfChanges(secret, talk, see)
   await friend.client.close()
+
+  const older = await recovers(stage, talk.friend, friendsPhrase, {})
+  await person.writes(talk.lines[3]?.text ?? '')
+  await see('secrecy-waits', t.secrecy.waits(talk.friend))
+  await person.presses(t.common.close)
+  await older.client.close()
 
   const again = await recovers(stage, talk.friend, friendsPhrase)
   await again.client.send(alias, talk.lines[0]?.text ?? '')
@@ -89,8 +95,13 @@ async function tourOfChanges(
   await see('changes-shown', conversation.edited)
 }
 
-async function recovers(stage: AppStage, name: string, mnemonic: string): Promise<Person> {
-  const person = await Person.open(name, stage.relay.url, { forwardSecrecy: forwardSecrecy() })
+async function recovers(
+  stage: AppStage,
+  name: string,
+  mnemonic: string,
+  options: Partial<ClientOptions> = { forwardSecrecy: forwardSecrecy() },
+): Promise<Person> {
+  const person = await Person.open(name, stage.relay.url, options)
   await person.client.recover({ mnemonic })
   await person.connect()
   await person.client.syncFriends()

@@ -68,6 +68,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   readonly #sealing = new Map<ConversationId, boolean>()
   /** The conversations with frames that came before their contact was known. */
   readonly #unknown = new Set<ConversationId>()
+  /** The conversations of which it was told that messages wait for another client of the contact. */
+  readonly #waiting = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
   #synced: Synced | undefined
   /** Whether another device of the account may have been connected since the last `sync_end`. */
@@ -139,6 +141,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   onDown(): void {
     this.#synced = undefined
     this.#handshakes.clear()
+    this.#waiting.clear()
     for (const id of this.#courses.keys()) this.#give(id, { type: 'down' })
   }
 
@@ -150,6 +153,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   async receive(frame: MsgFrame): Promise<void> {
     const { store, confirmations } = this.#context
     const { conv_id, seq, id, from } = frame
+    // The contact has a client of version 3 again.
+    this.#waiting.delete(conv_id)
     try {
       const known =
         (await store.findMessage(conv_id, false, id)) ?? (await store.findMessageBySeq(conv_id, seq))
@@ -208,6 +213,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   onAnswer(frame: Answer): boolean {
+    if (frame.type === 'ack' && frame.waits) this.#tellWaiting(frame.conv_id)
     const open = frame.id === undefined ? undefined : this.#handshakes.get(frame.id)
     if (!open || frame.id === undefined) return false
     const { id } = frame
@@ -446,6 +452,13 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       await journal.write([{ change: 'outbox_added', intent }])
       outbox.accept(intent)
     }
+  }
+
+  /** Once for each connection, until the contact writes under version 3. */
+  #tellWaiting(conversationId: ConversationId): void {
+    if (this.#waiting.has(conversationId)) return
+    this.#waiting.add(conversationId)
+    this.#tell(conversationId, { tell: 'waits' })
   }
 
   #tell(conversationId: ConversationId, notice: Notice): void {

@@ -39,6 +39,7 @@ const LOUD: ReadonlySet<SecrecyNotice['tell']> = new Set([
   ...(['missing', 'history_differs', 'forked', 'unreadable', 'false_handshake'] as const),
   ...(['false_group_info', 'foreign_key_package', 'no_key_packages', 'relay_went_back'] as const),
   'lowered',
+  'waits',
 ])
 
 export class SecrecyLogs {

@@ -38,6 +38,8 @@ export function secrecyWords(notice: SecrecyEvent['notice'], name: string): stri
       return t.foreignKeyPackage(name)
     case 'no_key_packages':
       return t.noKeyPackages(name)
+    case 'waits':
+      return t.waits(name)
     case 'relay_restored':
       return t.relayRestored
     case 'relay_went_back':

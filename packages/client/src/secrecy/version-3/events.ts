@@ -169,6 +169,8 @@ export type RejoinReason =
  * - `false_handshake`, `false_group_info`, `foreign_key_package`: somebody without the contact's keys made
  *   these, or they break a rule, or the relay has none where there must be one. They are not used.
  * - `no_key_packages`: the contact has none, so the conversation cannot begin yet.
+ * - `waits`: messages wait at the relay, because the client of the contact that is connected now has no
+ *   version 3.
  * - `relay_restored`: the relay was restored from a backup. `relay_went_back`: its epoch is lower than it
  *   was, and it did not say why.
  * - `store_behind`: this device's store is older than what it sent.
@@ -182,6 +184,7 @@ export type Notice =
   | { readonly tell: 'missing'; readonly count: number }
   | { readonly tell: 'unreadable'; readonly id: string }
   | { readonly tell: 'false_handshake' | 'false_group_info' | 'foreign_key_package' | 'no_key_packages' }
+  | { readonly tell: 'waits' }
   | { readonly tell: 'relay_restored' | 'relay_went_back' | 'store_behind' | 'handshake_failed' | 'lowered' }
 
 /**

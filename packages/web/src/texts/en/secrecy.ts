@@ -69,6 +69,8 @@ export const secrecy = {
     `The relay has sent keys for ${name} that are somebody else’s. They are not used.`,
   noKeyPackages: (name: string) =>
     `${name} has left no keys at the relay. What you write is sent once they have used their app. If their app has no forward secrecy any more, you can permit messages without it where their security code is.`,
+  waits: (name: string) =>
+    `${name} is using an app without forward secrecy now. What you write waits until they use one that has it.`,
   relayRestored: 'The relay was restored from a backup.',
   relayWentBack: 'The relay has fallen back to an earlier state, and did not say why.',
   storeBehind: 'What this device has stored is older than what it has sent.',
