@@ -35,6 +35,7 @@ test('what waits for the user names the command, with the alias', () => {
   expect(wordsOf({ tell: 'asks', of: 'own_rejoins' })).toContain('/rejoin u1 ')
   expect(wordsOf({ tell: 'asks', of: 'peer_rejoins' })).toContain('/allowrejoin u1 ')
   expect(wordsOf({ tell: 'no_key_packages' })).toContain('/allowolder u1 ')
+  expect(wordsOf({ tell: 'waits' })).toContain('/allowolder u1 ')
 })
 
 test('an own rejoin says why', () => {

@@ -70,7 +70,7 @@ export const secrecy = {
   noKeyPackages: (name: string) =>
     `${name} has left no keys at the relay. What you write is sent once they have used their app. If their app has no forward secrecy any more, you can permit messages without it where their security code is.`,
   waits: (name: string) =>
-    `${name} is using an app without forward secrecy now. What you write waits until they use one that has it.`,
+    `${name} is using an app without forward secrecy now. What you write waits until they use one that has it. Where their security code is, you can permit later messages without it.`,
   relayRestored: 'The relay was restored from a backup.',
   relayWentBack: 'The relay has fallen back to an earlier state, and did not say why.',
   storeBehind: 'What this device has stored is older than what it has sent.',
