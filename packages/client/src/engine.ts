@@ -9,7 +9,7 @@ import type { LateContext, LateForward } from './forward-secrecy/late-forward.ts
 import { openLateForward } from './forward-secrecy/provided.ts'
 import { Messages, type UserSecrecy } from './messages/messages.ts'
 import { type Clock, type Platform, SerialQueue } from './platform/platform.ts'
-import { Journal, type StoreChange } from './stores/stores.ts'
+import { Journal, type SessionRecord, type StoreChange } from './stores/stores.ts'
 import { Connection, Http, Incoming } from './wire/wire.ts'
 
 /** The frames about calls: signals of the other side, and refusals of signals that this side sent. */
@@ -294,6 +294,14 @@ export class Engine {
       sync: () => this.connection.sync(),
       work: (work) => this.work(work),
     }
+  }
+
+  /**
+   * Whether messages to a contact go under version 3. @throws ClientError as the request does, if only the
+   * relay knows it
+   */
+  async speaks(session: SessionRecord): Promise<boolean> {
+    return (await this.#forward?.speaks(session)) ?? false
   }
 
   /** Version 3; undefined if the application has no forward secrecy. */

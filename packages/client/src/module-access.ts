@@ -45,6 +45,10 @@ export interface AnyClient {
 export interface MediaPass {
   readonly sessionKey: Uint8Array
   readonly token: string
+  /**
+   * Whether messages to the contact go under version 3, so that files have keys of their own.
+   */
+  readonly hasForwardSecrecy?: boolean | undefined
 }
 
 /** Module access to a shared client, which may run in another tab. */

@@ -43,6 +43,16 @@ export {
   verifyCallSignal,
 } from './call-signal.ts'
 export { CryptoError, type CryptoErrorCode } from './crypto-error.ts'
+export {
+  FILE_CHUNK_BYTES,
+  FILE_CHUNK_OVERHEAD_BYTES,
+  type FileChunk,
+  type FilePlan,
+  newFileKey,
+  openFileChunk,
+  planFile,
+  sealFileChunk,
+} from './file-key.ts'
 export { bytesToHex, hexToBytes } from './hex.ts'
 export { agreeSharedSecret, isValidX25519PublicKey } from './key-agreement.ts'
 export {
@@ -62,7 +72,13 @@ export {
   MAX_CHUNK_PLAINTEXT_BYTES,
   splitChunks,
 } from './media-chunk.ts'
-export { appendMediaDigest, appendMediaSha256, checkMediaDigest, isMediaKey } from './media-key.ts'
+export {
+  appendMediaDigest,
+  appendMediaSha256,
+  bareMediaKey,
+  checkMediaDigest,
+  isMediaKey,
+} from './media-key.ts'
 export {
   decodeContent,
   encodeContent,
@@ -85,6 +101,7 @@ export { generateMnemonic, mnemonicToSeed, normalizeMnemonic, validateMnemonic }
 export type { ProofOfWorkChallenge, SolveProofOfWorkInput } from './nonce-search.ts'
 export { loadPrimitives } from './primitives.ts'
 export { solveProofOfWork, type VerifyProofOfWorkInput, verifyProofOfWork } from './proof-of-work.ts'
+export { formatSealedFile, parseSealedFile } from './sealed-file.ts'
 export {
   SealedStream,
   type SealedStreamInput,
@@ -92,6 +109,7 @@ export {
   STREAM_CHUNK_OVERHEAD_BYTES,
 } from './sealed-stream.ts'
 export { type OpenValueInput, openValue, type SealValueInput, sealValue } from './sealed-value.ts'
+export type { SealedFile } from './secret-kinds.ts'
 export { formatSecurityCode, securityCode } from './security-code.ts'
 export { deriveSessionKey, type SessionKeyInput } from './session-key.ts'
 export { sign, verifySignature } from './signature.ts'

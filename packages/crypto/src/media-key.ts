@@ -6,10 +6,17 @@ import { primitives } from './primitives.ts'
 
 const MEDIA_KEY = /^[A-Za-z0-9._~-]{1,256}$/
 const DIGEST = /\.h([A-Za-z0-9_-]{43})$/
+/** What a device keeps behind the media key of a file with a key of its own (`sealed-file.ts`). */
+export const FILE_KEY = /#([0-9a-f]{64})\.(\d{1,15})$/
 
 /** Whether `text` can be a media key: 1 to 256 URL-safe characters, including its digest. Never throws. */
 export function isMediaKey(text: unknown): text is string {
   return typeof text === 'string' && MEDIA_KEY.test(text)
+}
+
+/** A media key as a relay knows it: without the key of its file, if it has one. */
+export function bareMediaKey(text: string): string {
+  return text.replace(FILE_KEY, '')
 }
 
 /**

@@ -6,6 +6,7 @@ import vectors from '../../../vectors/secrecy.json'
 import { accountKeys, expectCode, fixedBytes, identity } from '../test/expectations.ts'
 import { deriveCallMediaKey } from './call-media.ts'
 import { SeenCallNonces } from './call-signal.ts'
+import { openFileChunk, sealFileChunk } from './file-key.ts'
 import { bytesToHex, hexToBytes } from './hex.ts'
 import type { CallSignalType } from './signal-fields.ts'
 import {
@@ -17,12 +18,10 @@ import {
   encodeSecretContent,
   hashOfMessage,
   type OuterKind,
-  openFileChunk,
   openOuter,
   openSecretSignal,
   pad,
   readLeafCertificate,
-  sealFileChunk,
   sealOuter,
   sealSecretSignal,
   signLeafCertificate,

@@ -4,16 +4,6 @@ export type { AccountKeys } from './account-keys.ts'
 export { ByteReader, ByteWriter } from './byte-record.ts'
 export { MAX_UNKNOWN_MEMBERS, type UnknownMember } from './content-members.ts'
 export {
-  FILE_CHUNK_BYTES,
-  FILE_CHUNK_OVERHEAD_BYTES,
-  type FileChunk,
-  type FilePlan,
-  newFileKey,
-  openFileChunk,
-  planFile,
-  sealFileChunk,
-} from './file-key.ts'
-export {
   type ExpectedLeaf,
   LEAF_CERTIFICATE_FUTURE_MS,
   type LeafCertificate,
@@ -47,7 +37,6 @@ export { decodeSecretContent, encodeSecretContent } from './secret-content.ts'
 export {
   MAX_SECRET_CONTENT_BYTES,
   MAX_SECRET_TEXT_BYTES,
-  type SealedFile,
   type SecretAttachment,
   type SecretContent,
   type SecretDeletion,

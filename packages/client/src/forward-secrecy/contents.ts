@@ -1,9 +1,17 @@
 // The content of a version 3 message, to and from what is stored of it.
-import { CryptoError, decodeBase64, decodeContent, encodeBase64, encodeContent } from '@sotto/crypto'
+import {
+  CryptoError,
+  decodeBase64,
+  decodeContent,
+  encodeBase64,
+  encodeContent,
+  parseSealedFile,
+} from '@sotto/crypto'
 import { decodeSecretContent, encodeSecretContent, type SecretContent } from '@sotto/crypto/version-3'
 import type { ConversationId } from '@sotto/protocol'
 import { contentOf, fieldsOf } from '../messages/content.ts'
 import type { AboutMessage, ClientStore, StoredMessage } from '../stores/stores.ts'
+import { fileFields, sealedContent } from './file-contents.ts'
 import type { PeerChange } from './peer-changes.ts'
 import { reactionBy } from './reactions.ts'
 
@@ -16,6 +24,8 @@ export function encodeMessage(message: StoredMessage): Uint8Array | undefined {
   const { replyToId, ...parts } = content
   if (parts.kind === 'text')
     return encodeSecretContent({ kind: 'text', text: parts.text, replyToId, at: message.editedAt })
+  const file = parseSealedFile(parts.mediaKey)
+  if (file) return encodeSecretContent({ ...sealedContent(parts, file), replyToId })
   // The file was encrypted with the key of the conversation, as version 1 does.
   return encodeSecretContent({ kind: 'text_form', text: encodeContent({ ...parts, replyToId }) })
 }
@@ -71,9 +81,18 @@ export function readBody(body: Uint8Array): ReadBody {
       const read = decodeContent(content.text)
       return shown(fieldsOf(read), read.replyToId)
     }
+    case 'attachment':
+    case 'voice': {
+      const fields = fileFields(content)
+      return fields ? shown(fields, content.replyToId) : shownAsUnknown(body)
+    }
     default:
-      return shown({ text: '', msgType: 'unknown', content: encodeBase64(body) }, undefined)
+      return shownAsUnknown(body)
   }
+}
+
+function shownAsUnknown(body: Uint8Array): ReadBody {
+  return shown({ text: '', msgType: 'unknown', content: encodeBase64(body) }, undefined)
 }
 
 function shown(fields: ShownFields, replyToId: string | undefined): ReadBody {

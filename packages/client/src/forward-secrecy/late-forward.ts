@@ -98,6 +98,11 @@ export class LateForward implements Forward {
     return !this.#hasEpochs || this.#groups.knows(session)
   }
 
+  /** See `KnownGroups.speaks`. */
+  speaks(session: SessionRecord): Promise<boolean> {
+    return this.#groups.speaks(session)
+  }
+
   onAnnounced(conversationId: ConversationId): void {
     this.#run((part) => part.onAnnounced(conversationId))
   }

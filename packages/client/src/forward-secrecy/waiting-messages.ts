@@ -1,5 +1,5 @@
 // Under which version the messages of a conversation leave that certainly never left this device.
-import { encryptMessage } from '@sotto/crypto'
+import { encryptMessage, parseSealedFile } from '@sotto/crypto'
 import { PAYLOAD_CHARACTERS } from '@sotto/protocol'
 import { contentOf, outgoing } from '../messages/content.ts'
 import { nonceOf } from '../secrecy/secrecy.ts'
@@ -32,7 +32,10 @@ async function moveUp(context: Context, { conversationId }: SessionRecord): Prom
   }
 }
 
-/** Hidden messages and repetitions have no form under an older version. They wait for version 3. */
+/**
+ * Hidden messages, repetitions and files with keys of their own have no form under an older version. They
+ * wait for version 3.
+ */
 async function moveDown(context: Context, session: SessionRecord): Promise<void> {
   const { outbox, platform, sessions, store } = context
   const { conversationId } = session
@@ -40,7 +43,7 @@ async function moveDown(context: Context, session: SessionRecord): Promise<void>
     if (before.payload !== undefined || before.about || before.resends) continue
     const message = await store.findMessage(conversationId, true, before.internalId)
     const content = message && contentOf(message)
-    if (!content) continue
+    if (!content || (content.kind !== 'text' && parseSealedFile(content.mediaKey))) continue
     const { plaintext } = outgoing(content, message.replyToId)
     const sessionKey = sessions.keyOf(session)
     const payload = await encryptMessage({ sessionKey, plaintext, randomBytes: platform.random })

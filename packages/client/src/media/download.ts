@@ -6,8 +6,14 @@ import {
   ChunkReader,
   CryptoError,
   decryptChunk,
+  FILE_CHUNK_BYTES,
+  FILE_CHUNK_OVERHEAD_BYTES,
   MAX_CHUNK_PLAINTEXT_BYTES,
+  openFileChunk,
+  parseSealedFile,
+  planFile,
   releaseBytes,
+  type SealedFile,
 } from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
@@ -49,40 +55,79 @@ export async function download<T>(
   transfer: Transfer,
   request: DownloadRequest<T>,
 ): Promise<DownloadedMedia<T>> {
-  const { spool, mediaKey } = request
+  const { spool } = request
   try {
-    const { sizeBytes, digest } = await fetchAll(transfer, request)
+    const file = parseSealedFile(request.mediaKey)
+    const mediaKey = file?.mediaKey ?? request.mediaKey
+    const opening = file ? openingOf(file) : ofConversation
+    const { sizeBytes, digest } = await fetchAll(transfer, { ...request, mediaKey, opening })
     const [bareKey = '', ending] = mediaKey.split(/(?=\.h)/)
     if (ending !== undefined && appendMediaSha256(bareKey, digest) !== mediaKey) throw altered()
-    return { data: await spool.finish(), sizeBytes, isProven: ending !== undefined }
+    // A key of its own proves the place of each chunk, and the end of the file.
+    const isProven = file !== undefined || ending !== undefined
+    return { data: await spool.finish(), sizeBytes, isProven }
   } catch (error) {
     await spool.discard()
     throw error
   }
 }
 
+/** How a blob is opened. */
+interface Opening {
+  /** The most bytes that a request asks for. */
+  readonly pieceBytes: number
+  /** The size that the blob must have, if it is known. */
+  readonly blobBytes?: number
+  /** The chunks with which a piece begins. */
+  chunksIn(piece: Uint8Array): readonly Uint8Array[]
+  /** @param index the chunk's number, from 0 */
+  open(sessionKey: Uint8Array, chunk: Uint8Array, index: number): Promise<Uint8Array<ArrayBuffer>>
+  /** How many bytes the file has, of a blob of `total` bytes. */
+  fileBytes(total: number): number
+}
+
+/** Opens what was encrypted with the key of the conversation. */
+const ofConversation: Opening = {
+  pieceBytes: PIECE_BYTES,
+  chunksIn: (piece) => new ChunkReader().push(piece),
+  open: (sessionKey, chunk) => decryptChunk({ sessionKey, chunk }),
+  // An estimate: it assumes chunks of 5 MiB, which a sender need not use.
+  fileBytes: (total) => total - CHUNK_OVERHEAD_BYTES * Math.ceil(total / PIECE_BYTES),
+}
+
+/** Opens a file with a key of its own. */
+function openingOf({ fileKey: key, sizeBytes }: SealedFile): Opening {
+  return {
+    pieceBytes: FILE_CHUNK_BYTES + FILE_CHUNK_OVERHEAD_BYTES,
+    blobBytes: planFile(sizeBytes).sealedBytes,
+    chunksIn: (piece) => [piece],
+    open: (_, sealed, index) => openFileChunk({ key, sizeBytes, index, sealed }),
+    fileBytes: () => sizeBytes,
+  }
+}
+
 async function fetchAll<T>(
   transfer: Transfer,
-  { mediaKey, spool, maxBytes }: DownloadRequest<T>,
+  { mediaKey, spool, maxBytes, opening }: DownloadRequest<T> & { readonly opening: Opening },
 ): Promise<{ sizeBytes: number; digest: Uint8Array }> {
   const hash = createBlobHash()
-  const buffer = new Uint8Array(PIECE_BYTES)
-  let sizeBytes = 0
-  let at = 0
+  const buffer = new Uint8Array(opening.pieceBytes)
+  let [sizeBytes, at, index] = [0, 0, 0]
   let total: number | undefined
   while (total === undefined || at < total) {
     const piece = await fetchPiece(transfer, mediaKey, { at, buffer })
     total ??= piece.total
-    if (piece.total !== total) throw altered()
+    if (piece.total !== total || total !== (opening.blobBytes ?? total)) throw altered()
     if (total > maxBytes)
       throw new ClientError('MEDIA_TOO_LARGE', `this has ${total} bytes, and at most ${maxBytes} are allowed`)
-    const chunks = chunksIn(piece.bytes)
+    const chunks = await orAltered(async () => opening.chunksIn(piece.bytes))
     // The piece begins with a chunk and is large enough for one.
     if (chunks.length === 0) throw altered()
     // One key for all chunks of a piece: a hostile sender may have cut it into a hundred thousand chunks.
     await transfer.withKey(async (sessionKey) => {
       for (const chunk of chunks) {
-        const plaintext = await decrypt(sessionKey, chunk)
+        const plaintext = await orAltered(() => opening.open(sessionKey, chunk, index))
+        index += 1
         hash.update(chunk)
         await spool.write(plaintext)
         at += chunk.length
@@ -90,8 +135,7 @@ async function fetchAll<T>(
         releaseBytes(plaintext)
       }
     })
-    // An estimate of the total: it assumes chunks of 5 MiB, which a sender need not use.
-    transfer.progress(sizeBytes, total - CHUNK_OVERHEAD_BYTES * Math.ceil(total / PIECE_BYTES))
+    transfer.progress(sizeBytes, opening.fileBytes(total))
   }
   return { sizeBytes, digest: hash.digest() }
 }
@@ -103,7 +147,7 @@ interface Piece {
 }
 
 /**
- * Fetches the bytes from `at`, as many as a chunk can have. They are valid until the next piece overwrites
+ * Fetches the bytes from `at`, as many as the buffer has. They are valid until the next piece overwrites
  * them.
  */
 function fetchPiece(
@@ -112,7 +156,7 @@ function fetchPiece(
   { at, buffer }: { readonly at: number; readonly buffer: Uint8Array },
 ): Promise<Piece> {
   const { method, path } = requestOf(endpoints.downloadMedia, { query: { key: mediaKey } })
-  const headers = { range: `bytes=${at}-${at + PIECE_BYTES - 1}` }
+  const headers = { range: `bytes=${at}-${at + buffer.length - 1}` }
   return transfer.fetch({ method, path, headers, silenceMs: SILENCE_MS }, async ({ response, moved }) => {
     const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(response.headers.get('content-range') ?? '')
     const [first, last, total] = (range ?? []).slice(1).map(Number)
@@ -120,7 +164,7 @@ function fetchPiece(
       first !== at ||
       last === undefined ||
       total === undefined ||
-      last !== Math.min(at + PIECE_BYTES, total) - 1
+      last !== Math.min(at + buffer.length, total) - 1
     )
       throw new ClientError('BAD_REPLY', 'the relay answered with another part of the blob')
     const bytes = buffer.subarray(0, last - first + 1)
@@ -136,24 +180,12 @@ function fetchPiece(
   })
 }
 
-function chunksIn(bytes: Uint8Array): readonly Uint8Array[] {
+async function orAltered<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return new ChunkReader().push(bytes)
+    return await work()
   } catch (error) {
-    throw asAltered(error)
+    throw error instanceof CryptoError && error.code !== 'UNAVAILABLE' ? altered(error) : error
   }
-}
-
-async function decrypt(sessionKey: Uint8Array, chunk: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return await decryptChunk({ sessionKey, chunk })
-  } catch (error) {
-    throw asAltered(error)
-  }
-}
-
-function asAltered(error: unknown): unknown {
-  return error instanceof CryptoError && error.code !== 'UNAVAILABLE' ? altered(error) : error
 }
 
 function altered(cause?: CryptoError): ClientError {

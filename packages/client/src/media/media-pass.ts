@@ -19,9 +19,11 @@ export async function mediaPassOf(
   const { login } = access.needEngine().identity
   if (deadToken !== undefined) login.dropToken(deadToken)
   const token = await login.getToken()
+  // Messages wait for this answer, too: an older version could be a step down for this contact.
+  const hasForwardSecrecy = await access.needEngine().speaks(access.needEngine().sessions.get(contact))
   // Read again: if the client was locked meanwhile, the old keys are zeros.
   const { sessions } = access.needEngine()
   const session = sessions.get(contact)
   if (!sessions.guard(session)) throw new ClientError('KEY_CHANGED', `the keys of ${contact} have changed`)
-  return { sessionKey: sessions.keyOf(session).slice(), token }
+  return { sessionKey: sessions.keyOf(session).slice(), token, hasForwardSecrecy }
 }

@@ -1,6 +1,6 @@
 // The media of conversations: uploads them encrypted and sends their key in a message, downloads and verifies
 // them.
-import { type ImageDetails, isMediaKey } from '@sotto/crypto'
+import { bareMediaKey, type ImageDetails, isMediaKey } from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { SendOptions } from '../messages/messages.ts'
 import type { AnyClient } from '../module-access.ts'
@@ -72,8 +72,9 @@ export interface DownloadOptions extends TransferOptions {
 
 /**
  * Images, files and voice messages, through a client: `const media = new Media(client)`. They are encrypted
- * on this device with the key of the conversation, 5 MiB at a time, so that large files need little memory.
- * The relay cannot read them. It keeps them for 60 days, in the sender's quota.
+ * on this device, 5 MiB at a time, so that large files need little memory. Where messages have forward
+ * secrecy, each file has a random key of its own, which only its message has. Otherwise it is encrypted with
+ * the key of the conversation. The relay cannot read them. It keeps them for 60 days, in the sender's quota.
  *
  * A transfer continues after network failures and restarts of the relay. It fails once nothing has worked for
  * two minutes. It also ends when the client is locked or closed, or the page is closed. Then it has to be
@@ -102,8 +103,9 @@ export class Media {
 
   /**
    * Encrypts a source for a contact into a spool, such as a file, so that its upload can continue after the
-   * program was started again: keep the result until it is sent, and pass it as `sealed`. It is what the
-   * relay would get, so it reveals nothing without the session key.
+   * program was started again: keep the result until it is sent, and pass it as `sealed`. It reveals nothing
+   * without the key of the conversation. If messages to the contact have forward secrecy, its upload is
+   * encrypted anew with a key of its own.
    */
   seal<T>(
     contact: string,
@@ -179,7 +181,8 @@ export class Media {
     { mediaKey }: { readonly mediaKey: string },
     options: DownloadOptions & { readonly into: Spool<T> },
   ): Promise<DownloadedMedia<T>> {
-    if (!isMediaKey(mediaKey)) throw new ClientError('INVALID_ARGUMENT', 'invalid media key')
+    if (!isMediaKey(typeof mediaKey === 'string' && bareMediaKey(mediaKey)))
+      throw new ClientError('INVALID_ARGUMENT', 'invalid media key')
     const { into: spool, maxBytes = MAX_BYTES } = options
     return download(new Transfer(this.#client, contact, options), { mediaKey, spool, maxBytes })
   }

@@ -4,6 +4,7 @@ import {
   CHUNK_OVERHEAD_BYTES,
   CryptoError,
   decryptChunk,
+  encodeBase64,
   encryptChunk,
   MAX_CHUNK_PLAINTEXT_BYTES,
   releaseBytes,
@@ -15,11 +16,20 @@ import type { Transfer } from './transfer.ts'
 
 /** Every chunk of a sealed source but the last one has this size. */
 const CHUNK_BYTES = MAX_CHUNK_PLAINTEXT_BYTES + CHUNK_OVERHEAD_BYTES
+/** The length and the nonce of a chunk. */
+const START_BYTES = 16
 
 /** Names an upload at the relay, which keeps what arrived of it for a day. */
 export interface BegunUpload {
   readonly uploadId: string
   readonly mediaKey: string
+  /**
+   * The key of the file, if it has one of its own: with forward secrecy. Base64; `ofBlob` is the start of the
+   * sealed source, which is random. The key is used for no other source, because every file has the same
+   * nonces.
+   */
+  readonly fileKey?: string
+  readonly ofBlob?: string
 }
 
 /** A source that was sealed, and the upload of it. */
@@ -47,12 +57,33 @@ export async function seal<T>(transfer: Transfer, source: MediaSource, spool: Sp
 /** The source that was sealed. @throws ClientError `KEY_CHANGED` if the session has another key by now */
 export async function unseal(transfer: Transfer, sealed: Blob): Promise<Blob> {
   const spool = intoBlob()
+  for await (const plaintext of openedPieces(transfer, sealed)) await spool.write(plaintext)
+  return spool.finish()
+}
+
+/**
+ * The pieces of the source that was sealed, each valid until the next one is read. @throws ClientError as
+ * `unseal` does
+ */
+export async function* openedPieces(
+  transfer: Transfer,
+  sealed: Blob,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   for await (const chunk of piecesOf(sealed, CHUNK_BYTES)) {
     const plaintext = await opened(transfer, chunk)
-    await spool.write(plaintext)
+    yield plaintext
     releaseBytes(plaintext)
   }
-  return spool.finish()
+}
+
+/** The size of the source that was sealed. */
+export function sizeOfSealed({ size }: Blob): number {
+  return size - Math.ceil(size / CHUNK_BYTES) * CHUNK_OVERHEAD_BYTES
+}
+
+/** The start of a sealed source, with a random nonce, Base64. */
+export async function startOfSealed(sealed: Blob): Promise<string> {
+  return encodeBase64(new Uint8Array(await sealed.slice(0, START_BYTES).arrayBuffer()))
 }
 
 /** An encrypted chunk, which is valid until the next one is read, and how much of the source is in it. */
@@ -77,7 +108,7 @@ export async function* sealedPieces(transfer: Transfer, source: MediaSource): As
 
 /** The chunks of a sealed source. @throws ClientError `KEY_CHANGED` if the session has another key by now */
 export async function* piecesOfSealed(transfer: Transfer, sealed: Blob): AsyncGenerator<SealedPiece> {
-  const totalBytes = sealed.size - Math.ceil(sealed.size / CHUNK_BYTES) * CHUNK_OVERHEAD_BYTES
+  const totalBytes = sizeOfSealed(sealed)
   let doneBytes = 0
   for await (const piece of piecesOf(sealed, CHUNK_BYTES)) {
     // Nobody could open what was sealed under a key that is gone.

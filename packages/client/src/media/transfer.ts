@@ -108,12 +108,12 @@ export class Transfer {
   }
 
   /**
-   * Runs `work` with the session key, and then overwrites it. @throws `KEY_CHANGED` if it is another key than
-   * before
+   * Runs `work` with the session key, and then overwrites it. Says whether messages to this contact have
+   * forward secrecy. @throws `KEY_CHANGED` if it is another key than before
    */
-  async withKey<T>(work: (sessionKey: Uint8Array) => Promise<T>): Promise<T> {
+  async withKey<T>(work: (sessionKey: Uint8Array, hasForwardSecrecy: boolean) => Promise<T>): Promise<T> {
     throwIfAborted(this.signal)
-    const { sessionKey } = await this.persist(() => this.#pass())
+    const { sessionKey, hasForwardSecrecy = false } = await this.persist(() => this.#pass())
     try {
       const hash = createBlobHash()
       hash.update(sessionKey)
@@ -121,7 +121,7 @@ export class Transfer {
       this.#keyHash ??= keyHash
       if (this.#keyHash !== keyHash)
         throw new ClientError('KEY_CHANGED', 'the session was renewed during the transfer')
-      return await work(sessionKey)
+      return await work(sessionKey, hasForwardSecrecy)
     } finally {
       sessionKey.fill(0)
     }

@@ -1,16 +1,27 @@
 // Uploads a source: encrypts it piece by piece, sends each piece as one part, and hashes the parts.
-import { appendMediaSha256, CHUNK_OVERHEAD_BYTES } from '@sotto/crypto'
+import {
+  appendMediaSha256,
+  decodeBase64,
+  encodeBase64,
+  FILE_CHUNK_BYTES,
+  formatSealedFile,
+  newFileKey,
+} from '@sotto/crypto'
 import { createBlobHash } from '@sotto/crypto/blob-hash'
 import { mediaEndpoints as endpoints } from '@sotto/protocol'
 import { ClientError, orAborted } from '../client-error.ts'
 import { readReply, readText, requestOf } from '../wire/wire.ts'
-import { checkSource, type MediaSource } from './pieces.ts'
+import { filePieces } from './file-pieces.ts'
+import { checkSource, type MediaSource, piecesOf, sizeOf } from './pieces.ts'
 import {
   type BegunUpload,
+  openedPieces,
   piecesOfSealed,
   type SealedPiece,
   type SealedSource,
   sealedPieces,
+  sizeOfSealed,
+  startOfSealed,
 } from './sealed.ts'
 import type { Transfer } from './transfer.ts'
 
@@ -20,7 +31,11 @@ const MAX_REPLY_BYTES = 64 * 1024
 
 /** A completed upload. */
 export interface UploadedMedia {
-  /** Finds and verifies the blob: a key, `.h` and the hash of the stored bytes. */
+  /**
+   * Finds, verifies and opens the blob: a key, `.h` and the hash of the stored bytes; then, if messages to
+   * this contact have forward secrecy, `#` and the key of the file. Pass it on as it is: nothing sends the
+   * part after `#` to a relay, or to a contact outside of such a message.
+   */
   readonly mediaKey: string
   /** The size of the file, before encryption. */
   readonly sizeBytes: number
@@ -71,8 +86,8 @@ async function uploadOnce(
   let beginning: Promise<Upload> | undefined
   try {
     // Fails before the upload if nothing can be sent to this contact.
-    await transfer.withKey(async () => undefined)
-    const continued = await findUpload(transfer, sealed?.begun)
+    const hasForwardSecrecy = await transfer.withKey(async (_, has) => has)
+    const continued = await findUpload(transfer, sealed, hasForwardSecrecy)
     if (continued) beginning = Promise.resolve(continued.upload)
     const begun =
       continued?.upload ??
@@ -80,9 +95,18 @@ async function uploadOnce(
         beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
         return orAborted(beginning, transfer.signal)
       }))
-    if (!continued) await sealed?.onBegun?.({ uploadId: begun.upload_id, mediaKey: begun.media_key })
-    const pieces = sealed ? piecesOfSealed(transfer, sealed.blob) : sealedPieces(transfer, source)
-    return await uploadTo(begun, transfer, pieces, continued?.parts ?? [])
+    // Each upload has a key of its own: what is uploaded anew may have changed.
+    const newKey = hasForwardSecrecy ? newFileKey(transfer.platform.random) : undefined
+    const fileKey = continued ? continued.fileKey : newKey
+    if (!continued) await sealed?.onBegun?.(await begunOf(begun, sealed.blob, fileKey))
+    const pieces = fileKey
+      ? piecesUnder(fileKey, transfer, source, sealed)
+      : sealed
+        ? piecesOfSealed(transfer, sealed.blob)
+        : sealedPieces(transfer, source)
+    const { mediaKey, sizeBytes } = await uploadTo(begun, transfer, pieces, continued?.parts ?? [])
+    const withKey = fileKey && formatSealedFile({ mediaKey, fileKey, sizeBytes })
+    return { mediaKey: withKey ?? mediaKey, sizeBytes }
   } catch (thrown) {
     const error = isAborted(thrown) && isSignedOut(thrown.cause) ? thrown.cause : thrown
     const isContinuedLater = sealed && !isLost(error) && !isAborted(error)
@@ -98,16 +122,52 @@ async function uploadOnce(
   }
 }
 
-/** An upload that was begun before, with what arrived of it; undefined if the relay does not have it. */
+/** The pieces of a source, or of what was sealed of it, under a key of its own. */
+function piecesUnder(
+  fileKey: Uint8Array,
+  transfer: Transfer,
+  source: MediaSource,
+  sealed: SealedSource | undefined,
+): AsyncIterable<SealedPiece> {
+  return sealed
+    ? filePieces(transfer, fileKey, openedPieces(transfer, sealed.blob), sizeOfSealed(sealed.blob))
+    : filePieces(transfer, fileKey, piecesOf(source, FILE_CHUNK_BYTES), sizeOf(source))
+}
+
+async function begunOf(
+  { upload_id, media_key }: Upload,
+  blob: Blob,
+  fileKey: Uint8Array | undefined,
+): Promise<BegunUpload> {
+  const own = fileKey && { fileKey: encodeBase64(fileKey), ofBlob: await startOfSealed(blob) }
+  return { uploadId: upload_id, mediaKey: media_key, ...own }
+}
+
+/** An upload that was begun before. */
+interface ContinuedUpload {
+  readonly upload: Upload
+  /** What arrived of it. */
+  readonly parts: readonly Part[]
+  readonly fileKey: Uint8Array | undefined
+}
+
+/** The upload that was begun before with this sealed source; undefined if the relay does not have it. */
 async function findUpload(
   transfer: Transfer,
-  begun: BegunUpload | undefined,
-): Promise<{ readonly upload: Upload; readonly parts: readonly Part[] } | undefined> {
+  sealed: SealedSource | undefined,
+  hasForwardSecrecy: boolean,
+): Promise<ContinuedUpload | undefined> {
+  const begun = sealed?.begun
   if (!begun) return undefined
+  const { fileKey, ofBlob } = begun
+  // Its key could not be sent, or was used for another source.
+  if (fileKey !== undefined && !(hasForwardSecrecy && ofBlob === (await startOfSealed(sealed.blob))))
+    return undefined
   const upload = { upload_id: begun.uploadId, media_key: begun.mediaKey }
   try {
     const params = { upload_id: begun.uploadId }
-    return { upload, parts: (await transfer.call(endpoints.getUpload, { params })).parts }
+    const { parts } = await transfer.call(endpoints.getUpload, { params })
+    return { upload, parts, fileKey: fileKey === undefined ? undefined : decodeBase64(fileKey) }
   } catch (error) {
     if (error instanceof ClientError && error.refusal === 'NOT_FOUND') return undefined
     throw error
@@ -139,9 +199,10 @@ async function uploadTo(
 ): Promise<UploadedMedia> {
   const hash = createBlobHash()
   const parts: { etag: string; part_number: number }[] = []
-  let sizeBytes = 0
+  let [sizeBytes, sealedBytes] = [0, 0]
   for await (const { chunk, sourceBytes } of pieces) {
     hash.update(chunk)
+    sealedBytes += chunk.length
     const part_number = parts.length + 1
     const known = stored.find((part) => part.part_number === part_number && part.size === chunk.length)
     parts.push({ part_number, etag: known?.etag ?? (await putPart(upload, transfer, part_number, chunk)) })
@@ -154,7 +215,7 @@ async function uploadTo(
     params: { upload_id },
     body: { media_key, parts },
   })
-  if (size !== sizeBytes + parts.length * CHUNK_OVERHEAD_BYTES)
+  if (size !== sealedBytes)
     throw new ClientError('BAD_REPLY', 'the relay has stored another number of bytes than uploaded')
   return { mediaKey: appendMediaSha256(media_key, hash.digest()), sizeBytes }
 }

@@ -1,5 +1,6 @@
 // Converts a message's content between the text form that is stored and the parts that an application shows.
 import {
+  bareMediaKey,
   CryptoError,
   decodeContent,
   encodeContent,
@@ -48,37 +49,44 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.msgType === undefined || message.msgType === 'text')
     return { kind: 'text', text: message.text, ...reply }
   const content = decodeContent(message.text)
-  const { width, height, sizeBytes, thumbnail, waveform } = message
+  const { width, height, sizeBytes, thumbnail, waveform, mediaUrl } = message
+  // With the key of the file, which the text form has no place for.
+  const key = content.kind === 'text' || mediaUrl === undefined ? {} : { mediaKey: mediaUrl }
   if (content.kind === 'image')
     return {
       ...content,
+      ...key,
       ...(width === undefined || height === undefined ? {} : { width, height }),
       ...(sizeBytes === undefined ? {} : { sizeBytes }),
       ...(thumbnail === undefined ? {} : { thumbnail }),
       ...reply,
     }
   if (content.kind === 'voice')
-    return { ...content, ...(waveform === undefined ? {} : { waveform }), ...reply }
-  return { ...withCleanName(content), ...reply }
+    return { ...content, ...key, ...(waveform === undefined ? {} : { waveform }), ...reply }
+  return { ...withCleanName(content), ...key, ...reply }
 }
 
 /**
  * An outgoing content: the plaintext to encrypt, and the fields to store.
  * @param announcer the own public key, to announce version 3. A plaintext without room for that does not.
+ * @param isForward whether it goes under version 3. Otherwise the key of a file is refused.
  * @throws `INVALID_ARGUMENT`
  */
 export function outgoing(
   content: string | OutgoingContent,
   replyToId: string | undefined,
   announcer?: string,
+  isForward = false,
 ): { readonly plaintext: string; readonly fields: ContentFields } {
   const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
   try {
+    const mediaUrl = isForward && 'mediaKey' in parts && parts.mediaKey
+    const key = mediaUrl && { mediaKey: bareMediaKey(mediaUrl) }
     const encode = (as?: string): string =>
-      encodeContent({ ...withCleanName(parts), replyToId }, { announcer: as })
+      encodeContent({ ...withCleanName(parts), ...key, replyToId }, { announcer: as })
     const announced = encode(announcer)
     const plaintext = announcer && utf8Length(announced) > MOST_BYTES ? encode() : announced
-    return { plaintext, fields: fieldsOf(decodeContent(plaintext)) }
+    return { plaintext, fields: { ...fieldsOf(decodeContent(plaintext)), ...(mediaUrl && { mediaUrl }) } }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })

@@ -140,7 +140,7 @@ export class Outbox {
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const isForward = this.#isForward(session)
     const { replyToId } = options
-    const { plaintext, fields } = outgoing(content, replyToId, forward?.announcer)
+    const { plaintext, fields } = outgoing(content, replyToId, forward?.announcer, isForward)
     const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
     if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)

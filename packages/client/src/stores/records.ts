@@ -73,6 +73,7 @@ export const StoredMessage = v.object({
    * later version of this client knows.
    */
   msgType: v.exactOptional(v.picklist(['text', 'image', 'file', 'voice', 'undecryptable', 'unknown'])),
+  /** The media key; of a file with a key of its own also that key, behind a `#`. */
   mediaUrl: v.exactOptional(v.string()),
   /** A file's name. */
   caption: v.exactOptional(v.string()),

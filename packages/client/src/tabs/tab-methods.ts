@@ -106,7 +106,12 @@ const Content = v.union([
     ...Reply,
   }),
 ])
-const MediaPass = v.object({ sessionKey: v.instance(Uint8Array), token: v.string() })
+const MediaPass = v.object({
+  sessionKey: v.instance(Uint8Array),
+  token: v.string(),
+  // A tab with an earlier version of the application does not say it.
+  hasForwardSecrecy: v.optional(v.boolean()),
+})
 const SendOptions = v.object({
   replyToId: v.exactOptional(v.string()),
   endsDraft: v.exactOptional(v.boolean()),
