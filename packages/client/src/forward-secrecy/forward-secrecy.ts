@@ -31,7 +31,8 @@ import { givenWorker } from './given-worker.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
 import { OwnChanges, refusedChange } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
-import { recordsOf } from './records.ts'
+import { type MsgFrame, ReceivingFrames } from './receiving-frames.ts'
+import { readsStore, recordsOf } from './records.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
 import { chooseVersions } from './waiting-messages.ts'
@@ -43,7 +44,6 @@ const TICK_MS = 10_000
 /** How long a refused handshake waits if the relay does not say it, in milliseconds. */
 const RETRY_MS = 5000
 
-type MsgFrame = Extract<RelayFrame, { readonly type: 'msg' }>
 type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>
 
 /** A handshake that the relay has not answered. */
@@ -62,12 +62,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   readonly #leaf: OwnLeaf
   readonly #stock: KeyPackageStock
   readonly #courses = new Map<ConversationId, RunningCourse>()
-  readonly #outerKeys = new Map<string, Uint8Array>()
+  /** Of each conversation and the keys of its contact. */
+  readonly #sides = new Map<string, Sides>()
   readonly #handshakes = new Map<string, OpenHandshake>()
   /** The conversations that are encrypting, and whether something new came meanwhile. */
   readonly #sealing = new Map<ConversationId, boolean>()
-  /** The conversations with frames that came before their contact was known. */
-  readonly #unknown = new Set<ConversationId>()
+  readonly #receiving: ReceivingFrames
   /** The conversations of which it was told that messages wait for another client of the contact. */
   readonly #waiting = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
@@ -101,6 +101,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       isSealing: (id) => this.#sealing.has(id),
     })
     this.#stock = new KeyPackageStock(states, leaf, context.http, () => context.platform.clock.now())
+    this.#receiving = new ReceivingFrames(
+      context,
+      (id) => this.#courseOf(id),
+      (error) => this.#report(error),
+    )
     this.calls = new SecretCalls({
       ...{ context, own: accountOf(context.keys) },
       courseOf: (conversationId) => this.#courseOf(conversationId),
@@ -150,38 +155,15 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.seal(conversationId)
   }
 
-  async receive(frame: MsgFrame): Promise<void> {
-    const { store, confirmations } = this.#context
-    const { conv_id, seq, id, from } = frame
+  receive(frame: MsgFrame, following: readonly RelayFrame[]): Promise<void> {
     // The contact has a client of version 3 again.
-    this.#waiting.delete(conv_id)
-    try {
-      const known =
-        (await store.findMessage(conv_id, false, id)) ?? (await store.findMessageBySeq(conv_id, seq))
-      const event: CourseEvent = {
-        ...{ type: 'frame', id, seq, epoch: frame.epoch ?? 0, isHandshake: frame.handshake === true },
-        ...{ payload: decodeBase64(frame.payload), isKnown: known !== undefined },
-      }
-      const made = await this.#courseOf(conv_id).give(event, [], frame.at)
-      if (made === 'no_keys') {
-        this.#unknown.add(conv_id)
-        this.#context.hintFriendSync()
-      }
-      if (made === 'no_keys' || made.outcome === 'later') return confirmations.await(conv_id, seq)
-      confirmations.arrived(conv_id, seq)
-      confirmations.add(conv_id, seq, from)
-    } catch (error) {
-      confirmations.hold(conv_id)
-      this.#report(error)
-    }
+    this.#waiting.delete(frame.conv_id)
+    return this.#receiving.receive(frame, following)
   }
 
   /** Contacts have become known: what they had sent is asked for again. */
   onReadable(): void {
-    const { sessions, sync } = this.#context
-    const known = [...this.#unknown].filter((id) => sessions.find(id))
-    for (const id of known) this.#unknown.delete(id)
-    if (known.length > 0) sync()
+    this.#receiving.onReadable()
   }
 
   seal(conversationId: ConversationId): void {
@@ -248,7 +230,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     await Promise.all(Array.from(this.#courses.values(), (course) => course.settled()))
     for (const course of this.#courses.values()) course.forget()
     await this.#states.close()
-    for (const key of this.#outerKeys.values()) key.fill(0)
+    for (const { outerKey } of this.#sides.values()) outerKey.fill(0)
   }
 
   async #lower(conversationId: ConversationId): Promise<void> {
@@ -292,6 +274,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       clock: this.#context.platform.clock,
       surroundings: () => this.#surroundingsOf(conversationId),
       record: (made, at) => recordsOf({ ...this.#context, conversationId, at }, made),
+      readsStore,
       usedSecrets: ({ keep }) =>
         this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
       afterStep: (made) => this.#afterStep(conversationId, made),
@@ -320,16 +303,17 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     const { keys, platform } = this.#context
     const { conversationId, theirEcdhPublicKey, theirEd25519PublicKey } = session
     if (theirEd25519PublicKey === undefined) return undefined
+    const name = `${conversationId} ${theirEcdhPublicKey} ${theirEd25519PublicKey}`
+    const before = this.#sides.get(name)
+    if (before) return before
     const peer = { x25519: decodeBase64(theirEcdhPublicKey), ed25519: decodeBase64(theirEd25519PublicKey) }
-    const name = `${conversationId} ${theirEcdhPublicKey}`
     const { privateKey } = keys.agreement
-    const outerKey =
-      this.#outerKeys.get(name) ??
-      (await deriveOuterKey({ privateKey, theirPublicKey: peer.x25519, conversationId }))
-    this.#outerKeys.set(name, outerKey)
+    const outerKey = await deriveOuterKey({ privateKey, theirPublicKey: peer.x25519, conversationId })
     const { device, keys: leaf } = this.#leaf
     const relay = platform.relayUrl.host
-    return { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
+    const sides = { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
+    this.#sides.set(name, sides)
+    return sides
   }
 
   async #sealWhileNew(conversationId: ConversationId): Promise<void> {

@@ -107,9 +107,12 @@ export class LateForward implements Forward {
     this.#run((part) => part.onAnnounced(conversationId))
   }
 
-  async receive(frame: Extract<RelayFrame, { readonly type: 'msg' }>): Promise<void> {
+  async receive(
+    frame: Extract<RelayFrame, { readonly type: 'msg' }>,
+    following: readonly RelayFrame[],
+  ): Promise<void> {
     try {
-      await (await this.part()).receive(frame)
+      await (await this.part()).receive(frame, following)
     } catch (error) {
       this.#context.messages().confirmations.hold(frame.conv_id)
       this.#report(error)

@@ -25,6 +25,20 @@ const NOTHING: Recorded = { changes: [], after: () => {} }
 /** A commit begins the next epoch long before there are so many messages in one. */
 const MOST_IN_EPOCH = 1e6
 
+/**
+ * Whether the records of a step depend on what the store has. A message of its own does not, nor does an
+ * acknowledgement.
+ */
+export function readsStore({ keep, notices }: Step): boolean {
+  return (
+    notices.some(({ tell }) => tell === 'began') ||
+    keep.some((each) => {
+      if (each.keep === 'message') return each.resends !== undefined || readBody(each.body).kind === 'change'
+      return each.keep !== 'unreadable' && !(each.keep === 'ciphertext' && each.isHidden)
+    })
+  )
+}
+
 /** The changes of the records of a step, and what to do once they are stored. */
 export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
   const parts: Recorded[] = []

@@ -36,6 +36,8 @@ export interface CourseHost {
    * message of the event.
    */
   readonly record: (made: Step, at: number | undefined) => Promise<Recorded>
+  /** Whether the changes of a step depend on what the store has: then they come after all earlier writes. */
+  readonly readsStore: (made: Step) => boolean
   /** The secrets that go with a step, because they were used. */
   readonly usedSecrets: (made: Step) => Promise<readonly SecretUpdate[]>
   /** Called after a step is durable: sends, asks and tells. */
@@ -52,6 +54,24 @@ export interface Recorded {
 
 /** Why an event was not handled. */
 type NotNow = 'no_keys'
+
+/** A frame, and when the relay took its message, in milliseconds since 1970. */
+export interface TimedFrame {
+  readonly event: Extract<CourseEvent, { readonly type: 'frame' }>
+  readonly at: number
+}
+
+/** A step that is not stored yet. */
+interface Made {
+  readonly step: Step
+  readonly recorded: Recorded
+  readonly used: readonly SecretUpdate[]
+  readonly isEntry: boolean
+  readonly left: readonly { readonly epoch: number; readonly secret: Uint8Array }[]
+}
+
+/** Frames are taken into one write for so long, in milliseconds. */
+const BATCH_MS = 200
 
 export class RunningCourse {
   readonly #host: CourseHost
@@ -84,6 +104,17 @@ export class RunningCourse {
       await this.#load(around)
       return this.#step(event, around, changes, at)
     })
+  }
+
+  /**
+   * Gives frames that follow each other, with one write for as many as possible. Resolves once what it has
+   * taken is durable, with a result for each; the rest of the frames has to be given again. A crash before
+   * the write leaves all of them at the relay, as if none had come.
+   * @param frames no two of them with the same id or `seq`
+   * @returns at least one result; the last one may be `no_keys` or of the outcome `later`
+   */
+  giveFrames(frames: readonly TimedFrame[]): Promise<readonly (Step | NotNow)[]> {
+    return this.#queue.run(() => this.#takeFrames(frames))
   }
 
   /** What holds it up until the user decides. */
@@ -160,22 +191,80 @@ export class RunningCourse {
   ): Promise<Step> {
     const before = this.#course ?? newCourse()
     const made = await step(before, event, around)
-    const { changes: recorded, after } = await this.#host.record(made, at)
-    const entered = presentOf(made.course)?.epoch !== presentOf(before)?.epoch
-    const left = await this.#leftBy(before, made.course)
-    const state = encodeCourse(made.course)
-    const used = await this.#host.usedSecrets(made)
-    await this.#host.states.write(
-      [{ kind: 'conversation', id: this.#host.conversationId, state }, ...used],
-      [...changes, ...recorded],
-      { rotates: entered },
-    )
-    for (const { epoch, secret } of left) this.#left.add(epoch, secret)
-    this.#course = made.course
-    this.#maySend = made.maySend
-    after()
-    this.#host.afterStep(made)
+    await this.#store([await this.#made(before, made, at)], changes)
     return made
+  }
+
+  async #takeFrames(frames: readonly TimedFrame[]): Promise<readonly (Step | NotNow)[]> {
+    const results: (Step | NotNow)[] = []
+    const made: Made[] = []
+    let [startedAt, isAlone] = [0, false]
+    for (const { event, at } of frames) {
+      const around = await this.#host.surroundings()
+      if (!around) {
+        results.push('no_keys')
+        break
+      }
+      if (results.length === 0) {
+        await this.#load(around)
+        startedAt = around.now
+      }
+      const before = made.at(-1)?.step.course ?? this.#course ?? newCourse()
+      const taken = await this.#stepOf(before, event, around, made.length > 0)
+      // It failed, and is given again once the steps before it are stored.
+      if (!taken) break
+      isAlone = this.#host.readsStore(taken)
+      if (isAlone) await this.#store(made.splice(0), [])
+      made.push(await this.#made(before, taken, at))
+      results.push(taken)
+      if (isAlone || taken.outcome === 'later' || around.now - startedAt >= BATCH_MS) break
+    }
+    await this.#store(made, [])
+    return results
+  }
+
+  /** A step; undefined if it fails after others that are not stored yet. */
+  async #stepOf(
+    before: Course,
+    event: CourseEvent,
+    around: Surroundings,
+    isLater: boolean,
+  ): Promise<Step | undefined> {
+    try {
+      return await step(before, event, around)
+    } catch (error) {
+      if (isLater) return undefined
+      throw error
+    }
+  }
+
+  async #made(before: Course, made: Step, at: number | undefined): Promise<Made> {
+    return {
+      step: made,
+      recorded: await this.#host.record(made, at),
+      used: await this.#host.usedSecrets(made),
+      isEntry: presentOf(made.course)?.epoch !== presentOf(before)?.epoch,
+      left: await this.#leftBy(before, made.course),
+    }
+  }
+
+  /** Makes steps that follow each other durable, in one write, and then does what they say. */
+  async #store(made: readonly Made[], changes: readonly StoreChange[]): Promise<void> {
+    const last = made.at(-1)?.step
+    if (!last) return
+    const state = encodeCourse(last.course)
+    await this.#host.states.write(
+      [{ kind: 'conversation', id: this.#host.conversationId, state }, ...made.flatMap(({ used }) => used)],
+      [...changes, ...made.flatMap(({ recorded }) => recorded.changes)],
+      { rotates: made.some(({ isEntry }) => isEntry) },
+    )
+    this.#course = last.course
+    this.#maySend = last.maySend
+    for (const { step, recorded, left } of made) {
+      for (const { epoch, secret } of left) this.#left.add(epoch, secret)
+      recorded.after()
+      this.#host.afterStep(step)
+    }
   }
 
   /** The call secrets of the groups that a step has dropped: signals may be under way in their epochs. */

@@ -23,8 +23,11 @@ export interface Forward {
   knows(session: SessionRecord): boolean
   /** A contact has announced version 3, which is stored. */
   onAnnounced(conversationId: ConversationId): void
-  /** Handles a message or handshake of version 3. */
-  receive(frame: Extract<RelayFrame, { readonly type: 'msg' }>): Promise<void>
+  /** Handles a message or handshake of version 3. `following` are the next frames that are here. */
+  receive(
+    frame: Extract<RelayFrame, { readonly type: 'msg' }>,
+    following: readonly RelayFrame[],
+  ): Promise<void>
   /** Encrypts what waits in a conversation as soon as that is possible, and takes the marks `unsent` away. */
   seal(conversationId: ConversationId): void
   /** Writes that the relay has a message, together with `changes`, and then calls `after`. */

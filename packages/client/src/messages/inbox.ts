@@ -68,7 +68,8 @@ export class Inbox {
   /** Handles a message. `following` are the next frames, as far as they are here. */
   async onMsg(frame: MsgFrame, following: readonly RelayFrame[] = []): Promise<void> {
     if (this.#confirmations.isHeld(frame.conv_id, frame.seq)) return
-    if (frame.crypto_v === FORWARD && this.#context.forward) return this.#context.forward.receive(frame)
+    const { forward } = this.#context
+    if (frame.crypto_v === FORWARD && forward) return forward.receive(frame, following)
     if (await this.#isKnown(frame, following)) {
       // The earlier copy may still be being written. An empty write comes after it, and then confirms.
       this.#keep(frame, [])

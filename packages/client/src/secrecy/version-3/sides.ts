@@ -54,12 +54,29 @@ export async function unlessRefused<T>(run: () => Promise<T>): Promise<T | undef
   }
 }
 
+/** The leaves that were verified last, of each pair of sides. A signature is checked once. */
+const verified = new WeakMap<Sides, readonly (Leaf & { readonly owner: LeafOwner })[]>()
+/** So many of them are remembered: two present leaves, and some that were replaced. */
+const VERIFIED_LEAVES = 8
+
 /**
  * Whose leaf this is: its certificate is signed by one of the two accounts, is for this relay, and names the
  * signature key of the leaf. Undefined for every other leaf. Its time does not matter: a device whose clock
  * is wrong by days could otherwise never join, and both sides would rejoin again and again.
  */
 export async function ownerOf(sides: Sides, leaf: Leaf): Promise<LeafOwner | undefined> {
+  const known = verified.get(sides)?.find((each) => isSameLeaf(each, leaf))
+  if (known) return known.owner
+  const owner = await verifiedOwnerOf(sides, leaf)
+  if (!owner) return undefined
+  const credential = leaf.credential.slice()
+  const signaturePublicKey = leaf.signaturePublicKey.slice()
+  const last = (verified.get(sides) ?? []).slice(1 - VERIFIED_LEAVES)
+  verified.set(sides, [...last, { credential, signaturePublicKey, owner }])
+  return owner
+}
+
+async function verifiedOwnerOf(sides: Sides, leaf: Leaf): Promise<LeafOwner | undefined> {
   const says = certificateOf(leaf.credential)
   if (!says) return undefined
   const side = sideOf(sides, says)
@@ -91,7 +108,11 @@ export async function areTwoSides(sides: Sides, leaves: readonly Leaf[]): Promis
 
 /** Whether a leaf is this device's. */
 export function isOwnLeaf({ leaf: own }: Sides, leaf: Leaf): boolean {
-  return isSame(leaf.credential, own.credential) && isSame(leaf.signaturePublicKey, own.signaturePublicKey)
+  return isSameLeaf(leaf, own)
+}
+
+function isSameLeaf(a: Leaf, b: Leaf): boolean {
+  return isSame(a.signaturePublicKey, b.signaturePublicKey) && isSame(a.credential, b.credential)
 }
 
 export function isSame(a: Uint8Array, b: Uint8Array): boolean {
