@@ -10,7 +10,12 @@ import { SLOWDOWN } from './app/measured-browser.ts'
 import { sendAll } from './app/people.ts'
 import type { Bench } from './bench.ts'
 import { median, percentile } from './measure.ts'
-import { type CourseFigures, measureCourses } from './secrecy/course-figures.ts'
+import {
+  type AwayFigures,
+  type CourseFigures,
+  measureAway,
+  measureCourses,
+} from './secrecy/course-figures.ts'
 import type { SecrecyPage } from './secrecy/secrecy-page.ts'
 import { startMeasuredRelay, takeAllCores } from './server-process.ts'
 
@@ -31,6 +36,7 @@ export const secrecy: Bench = {
     // The first round of each compiles.
     await measureCourses(2)
     const rows = rowsOf('Bun', await measureCourses(ROUNDS))
+    rows.push(...rowsOfAway('Bun', await measureAway(BACKLOG)))
     rows.push(...(await inChromium()))
     return { settings: { rounds: ROUNDS, backlog: BACKLOG, slowdown: SLOWDOWN }, rows }
   },
@@ -44,6 +50,16 @@ function rowsOf(where: string, figures: CourseFigures): Row[] {
     rowOf(where, 'the first after a lost state, both ends', rejoinMs, { unit: 'ms', target: TARGETS.rejoin }),
     rowOf(where, 'a message beside its padded content', extraBytes, { unit: 'bytes', target: TARGETS.extra }),
     rowOf(where, 'the state of a conversation', [stateBytes], { unit: 'bytes', target: TARGETS.state }),
+  ]
+}
+
+function rowsOfAway(where: string, { sendMs, stateBytes, openMs }: AwayFigures): Row[] {
+  const after = `after ${BACKLOG} that nobody has read`
+  const of = { unit: 'ms', target: TARGETS.message }
+  return [
+    rowOf(where, `a message ${after}, sent`, sendMs, of),
+    rowOf(where, 'one of them, opened', openMs, of),
+    rowOf(where, `the state ${after}`, [stateBytes], { unit: 'bytes', target: TARGETS.state }),
   ]
 }
 
@@ -68,6 +84,7 @@ async function inChromium(): Promise<Row[]> {
   await page.waitForFunction(() => 'isReady' in globalThis)
   await call(page, 'measureCourses', 2)
   const rows = rowsOf('Chromium', await call(page, 'measureCourses', ROUNDS))
+  rows.push(...rowsOfAway('Chromium', await call(page, 'measureAway', BACKLOG)))
   rows.push(await measureBacklog(page))
   await browser.close()
   await app.stop()

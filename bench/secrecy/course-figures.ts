@@ -15,6 +15,36 @@ export interface CourseFigures {
   readonly stateBytes: number
 }
 
+/** What it costs that the other end is away. */
+export interface AwayFigures {
+  /** One more message, encrypted and accepted, while thousands before it have no acknowledgement. */
+  readonly sendMs: readonly number[]
+  /** The state of the sender then. */
+  readonly stateBytes: number
+  /** One of these messages, opened at the other end. */
+  readonly openMs: readonly number[]
+}
+
+/** How many more messages are timed one by one. */
+const TIMED = 50
+
+/** Measures one end that sends while the other one is away. @param unread how many messages it has sent */
+export async function measureAway(unread: number): Promise<AwayFigures> {
+  const courses = await TwoCourses.open()
+  await courses.say('hello')
+  await courses.say('hello, too', 1)
+  const openFirst = await courses.prepare(Array.from({ length: unread }, (_, at) => `message ${at}`))
+  const { stateBytes } = courses
+  const sendMs: number[] = []
+  const opens: (() => Promise<void>)[] = []
+  for (let each = 0; each < TIMED; each++)
+    sendMs.push(await timed(async () => opens.push(await courses.prepare([`more ${each}`]))))
+  await openFirst()
+  const openMs: number[] = []
+  for (const open of opens) openMs.push(await timed(open))
+  return { sendMs, stateBytes, openMs }
+}
+
 /** Measures. @param rounds conversations that begin, and rejoins; ten times as many messages are sent */
 export async function measureCourses(rounds: number): Promise<CourseFigures> {
   const firstMs: number[] = []

@@ -2,7 +2,7 @@
 import { IndexedDbStore } from '../../packages/client/src/browser.ts'
 import { SottoClient } from '../../packages/client/src/client.ts'
 import { forwardSecrecy } from '../../packages/client/src/forward-secrecy/entry.ts'
-import { measureCourses } from './course-figures.ts'
+import { measureAway, measureCourses } from './course-figures.ts'
 
 let opened: SottoClient | undefined
 
@@ -22,6 +22,7 @@ async function connect(): Promise<void> {
 
 const page = {
   isReady: true,
+  measureAway,
   measureCourses,
 
   /** Makes an account that accepts every friend. Returns its alias. */

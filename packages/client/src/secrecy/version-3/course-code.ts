@@ -13,8 +13,11 @@ import {
   type Stop,
 } from './course.ts'
 import type { RejoinReason } from './events.ts'
+import { readSentList, writeSentList } from './sent-code.ts'
 
-const VERSION = 2
+const VERSION = 3
+/** The version before. It had a longer form of the own messages. */
+const LONG_SENT = 2
 
 // What follows is stored by its place in these lists: they may only grow.
 const KINDS: readonly Pending['kind'][] = ['begin', 'commit', 'rejoin']
@@ -40,7 +43,7 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
   to.optional(course.stop, (stop) => to.number(STOPS.indexOf(stop)))
   to.number(course.era).flag(course.owesCommit).number(course.sentInEpoch).number(course.unreadableInEpoch)
   writeChain(to, course.own)
-  to.list(course.sent, (sent) => writeSent(to, sent))
+  writeSentList(to, course.sent)
   to.list(course.theirs, ({ era, chain }) => writeChain(to.number(era), chain))
   to.list(course.gaps, ({ era, first, last }) => to.number(era).number(first).number(last))
   to.optional(course.owed, ({ since, count }) => to.number(since).number(count))
@@ -52,14 +55,14 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The state of bytes. Throws `CryptoError` `INVALID_ENCODING` for bytes that are none or of a later version,
- * and `MlsError`
- * `VERSION` for a group of a later version. A device whose state cannot be read begins with `newCourse`, and
- * rejoins.
+ * The state of bytes, also of the version before. Throws `CryptoError` `INVALID_ENCODING` for bytes that are
+ * none or of another version, and `MlsError` `VERSION` for a group of a later version. A device whose state
+ * cannot be read begins with `newCourse`, and rejoins.
  */
 export function decodeCourse(bytes: Uint8Array): Course {
   const from = new ByteReader(bytes)
-  if (from.number() !== VERSION)
+  const version = from.number()
+  if (version !== VERSION && version !== LONG_SENT)
     throw new CryptoError('INVALID_ENCODING', 'this state of a conversation is of another version')
   const course: Course = {
     ...newCourse(),
@@ -74,7 +77,7 @@ export function decodeCourse(bytes: Uint8Array): Course {
     sentInEpoch: from.number(),
     unreadableInEpoch: from.number(),
     own: readChain(from),
-    sent: from.list(() => readSent(from)),
+    sent: version === LONG_SENT ? from.list(() => readLongSent(from)) : readSentList(from),
     theirs: from.list(() => ({ era: from.number(), chain: readChain(from) })),
     gaps: from.list(() => ({ era: from.number(), first: from.number(), last: from.number() })),
     owed: from.optional(() => ({ since: from.number(), count: from.number() })),
@@ -149,15 +152,7 @@ function readChain(from: ByteReader): Chain {
   return { number: from.number(), hash: from.bytes() }
 }
 
-function writeSent(to: ByteWriter, sent: Sent): void {
-  to.text(sent.id)
-  to.optional(sent.resends, (id) => to.text(id))
-  to.number(sent.number).number(sent.era).number(sent.epoch).bytes(sent.mark)
-  to.optional(sent.previous, (hash) => to.bytes(hash))
-  to.flag(sent.isAccepted).flag(sent.isHidden).number(sent.at)
-}
-
-function readSent(from: ByteReader): Sent {
+function readLongSent(from: ByteReader): Sent {
   return {
     id: from.text(),
     resends: from.optional(() => from.text()),
