@@ -222,6 +222,13 @@ describe('the implementation that runs is', () => {
   })
 })
 
+test('noble leaves Ed25519 to the platform in Bun, and not in Node, which prints a warning', () => {
+  const { signEd25519, verifyEd25519 } = web
+  expect(noblePrimitivesWith(web)).toMatchObject({ signEd25519, verifyEd25519 })
+  expect(noblePrimitivesWith(web, false).verifyEd25519).toBe(noblePrimitives.verifyEd25519)
+  expect(noblePrimitivesWith(undefined)).toBe(noblePrimitives)
+})
+
 test('a secret is copied when the call is made, and the copy is overwritten afterwards', async () => {
   const secret = new Uint8Array(32).fill(7)
   let copy = new Uint8Array(0)
