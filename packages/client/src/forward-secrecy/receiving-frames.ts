@@ -39,7 +39,8 @@ export class ReceivingFrames {
     const { conv_id } = frame
     try {
       const frames = [frame, ...this.#withIt(frame, following)]
-      const given = await Promise.all(frames.map((each) => this.#timed(each)))
+      const latest = await this.#context.store.latestPeerSeq(conv_id)
+      const given = await Promise.all(frames.map((each) => this.#timed(each, latest)))
       const results = await this.#courseOf(conv_id).giveFrames(given)
       for (const [at, made] of results.entries()) {
         const { seq, from } = frames[at] ?? frame
@@ -84,12 +85,13 @@ export class ReceivingFrames {
     return taken
   }
 
-  async #timed(frame: MsgFrame): Promise<TimedFrame> {
+  /** @param latest the highest `seq` of the contact's stored messages: above it none has to be looked up */
+  async #timed(frame: MsgFrame, latest: number): Promise<TimedFrame> {
     const { store } = this.#context
     const { conv_id, id, seq, at } = frame
     const known = await Promise.all([
       store.findMessage(conv_id, false, id),
-      store.findMessageBySeq(conv_id, seq),
+      seq > latest ? undefined : store.findMessageBySeq(conv_id, seq),
     ])
     return {
       event: {

@@ -71,7 +71,7 @@ interface Made {
 }
 
 /** Frames are taken into one write for so long, in milliseconds. */
-const BATCH_MS = 200
+const BATCH_MS = 500
 
 export class RunningCourse {
   readonly #host: CourseHost

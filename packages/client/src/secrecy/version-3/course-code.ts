@@ -1,7 +1,7 @@
 // The state of a conversation as bytes, with a version in front.
 import { CryptoError } from '@sotto/crypto'
 import { ByteReader, ByteWriter } from '@sotto/crypto/version-3'
-import { decodeGroup, encodeGroup } from '@sotto/mls'
+import { decodeGroup, encodeGroup, type Group } from '@sotto/mls'
 import {
   type Chain,
   type Course,
@@ -97,8 +97,17 @@ function nameIn<T>(names: readonly T[], from: ByteReader): T {
   return name
 }
 
+/** Groups as bytes. A group never changes, and a state has up to four of them that most steps leave alone. */
+const encodedGroups = new WeakMap<Group, Uint8Array>()
+
+function bytesOfGroup(group: Group): Uint8Array {
+  const bytes = encodedGroups.get(group) ?? encodeGroup(group)
+  encodedGroups.set(group, bytes)
+  return bytes
+}
+
 function writeKept(to: ByteWriter, { epoch, group, since, endedAt, by, era }: Kept): void {
-  to.number(epoch).bytes(encodeGroup(group)).number(since)
+  to.number(epoch).bytes(bytesOfGroup(group)).number(since)
   to.optional(endedAt, (time) => to.number(time))
   to.flag(by === 'own').number(era)
 }
@@ -116,7 +125,7 @@ function readKept(from: ByteReader): Kept {
 
 function writePending(to: ByteWriter, pending: Pending): void {
   to.number(KINDS.indexOf(pending.kind)).text(pending.id).number(pending.leaves)
-  to.bytes(pending.payload).bytes(pending.groupInfo).bytes(encodeGroup(pending.group))
+  to.bytes(pending.payload).bytes(pending.groupInfo).bytes(bytesOfGroup(pending.group))
   to.optional(pending.reason, (reason) => to.number(REASONS.indexOf(reason)))
 }
 
