@@ -50,6 +50,10 @@ test('messages to a contact who went back leave by the user’s word, and have f
   expect(tellsOf(alice)).toEqual(['began', 'lowered'])
   await alice.client.send(bob.alias, 'under the one key')
   expect(await bob.receives('under the one key')).not.toHaveProperty('version')
+  // Its encrypted deletion waits: at the relay it would hold up what follows.
+  await alice.client.retract(bob.alias, last.id)
+  await alice.client.send(bob.alias, 'after a retraction')
+  expect(await bob.receives('after a retraction')).not.toHaveProperty('version')
   await bob.client.send(alice.alias, 'answer')
   expect(await alice.receives('answer')).not.toHaveProperty('version')
 

@@ -1,7 +1,7 @@
 // The story of files with keys of their own: sent by the app from any tab, through a reload, and received.
 import { expect, test } from 'bun:test'
+import { contentOf, Media, type StoredMessage } from '@sotto/client'
 import { parseSealedFile } from '@sotto/crypto'
-import { contentOf, Media, type StoredMessage } from '../../client/src/client.ts'
 import { type Person, until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { secretFriends } from './secret-friend.ts'

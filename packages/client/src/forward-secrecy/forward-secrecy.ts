@@ -131,7 +131,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#synced = incarnation === undefined ? { isDoubtful } : { incarnation, isDoubtful }
     for (const id of await this.#states.list('conversation')) {
       const session = this.#context.sessions.find(id)
-      if (session) this.#give(session.conversationId, { type: 'tick' })
+      if (session) this.#tick(session.conversationId)
     }
     for (const { conversationId, speaks } of this.#context.sessions.list())
       if (speaks && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
@@ -326,6 +326,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   async #sealAll(conversationId: ConversationId): Promise<void> {
     const session = this.#context.sessions.find(conversationId)
     if (session) await chooseVersions(this.#context, session)
+    if (this.#isLowered(conversationId)) return
     for (;;) {
       const intent = this.#context.outbox.firstUnsealed(conversationId)
       if (!intent || this.#isStopped) return
@@ -373,7 +374,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   #sendHandshake({ conversationId, handshake }: OpenHandshake): void {
     const { sessions, send } = this.#context
     const to = sessions.find(conversationId)?.theirAliasId
-    if (to === undefined) return
+    if (to === undefined || this.#isLowered(conversationId)) return
     const { id, epoch, payload, groupInfo } = handshake
     send({
       ...{ type: 'msg', id, to, conv_id: conversationId, crypto_v: 3, epoch },
@@ -449,9 +450,21 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#context.emitter.emit('secrecy', { conversationId, notice })
   }
 
+  #tick(conversationId: ConversationId): void {
+    if (!this.#isLowered(conversationId)) this.#give(conversationId, { type: 'tick' })
+  }
+
+  /**
+   * Whether the user has permitted an older version. Nothing goes under version 3 then, also nothing hidden:
+   * at the relay it would hold up what the contact's older client reads.
+   */
+  #isLowered(conversationId: ConversationId): boolean {
+    return this.#context.sessions.find(conversationId)?.lowered === true
+  }
+
   #tickLater(): void {
     this.#later(TICK_MS, () => {
-      if (this.#synced) for (const id of this.#courses.keys()) this.#give(id, { type: 'tick' })
+      if (this.#synced) for (const id of this.#courses.keys()) this.#tick(id)
       this.#tickLater()
     })
   }
