@@ -52,8 +52,12 @@ test('messages to a contact who went back leave by the user’s word, and have f
   expect(await bob.receives('under the one key')).not.toHaveProperty('version')
   // Its encrypted deletion waits: at the relay it would hold up what follows.
   await alice.client.retract(bob.alias, last.id)
-  await alice.client.send(bob.alias, 'after a retraction')
-  expect(await bob.receives('after a retraction')).not.toHaveProperty('version')
+  for (const text of ['after a retraction', 'and once more']) {
+    await alice.client.send(bob.alias, text)
+    expect(await bob.receives(text)).not.toHaveProperty('version')
+  }
+  const outbox = await alice.store.listOutbox()
+  expect(outbox.map(({ about, payload }) => [about?.kind, payload])).toEqual([['deletion', undefined]])
   await bob.client.send(alice.alias, 'answer')
   expect(await alice.receives('answer')).not.toHaveProperty('version')
 
