@@ -2,15 +2,8 @@
 // of key packages at the relay. A script of its own, loaded with the first use.
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { deriveOuterKey } from '@sotto/crypto/version-3'
-import {
-  type ConversationId,
-  conversationEndpoints,
-  errors,
-  isErrorCode,
-  keyPackageEndpoints,
-  type RelayFrame,
-} from '@sotto/protocol'
-import { asClientError, ClientError } from '../client-error.ts'
+import { type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
+import { asClientError } from '../client-error.ts'
 import type { Forward, MessageOfContact, SecrecyWord, UserSecrecy } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
 import type {
@@ -25,17 +18,17 @@ import type {
 } from '../secrecy/version-3/version-3.ts'
 import { SecretStates } from '../stores/secret-states.ts'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
-import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { givenWorker } from './given-worker.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
+import { OutgoingMessages } from './outgoing-messages.ts'
 import { OwnChanges, refusedChange } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { type MsgFrame, ReceivingFrames } from './receiving-frames.ts'
 import { readsStore, recordsOf } from './records.ts'
+import { answerTo } from './relay-answers.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
-import { chooseVersions } from './waiting-messages.ts'
 
 export { eraseKeys } from './erase-keys.ts'
 
@@ -65,9 +58,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** Of each conversation and the keys of its contact. */
   readonly #sides = new Map<string, Sides>()
   readonly #handshakes = new Map<string, OpenHandshake>()
-  /** The conversations that are encrypting, and whether something new came meanwhile. */
-  readonly #sealing = new Map<ConversationId, boolean>()
   readonly #receiving: ReceivingFrames
+  readonly #outgoing: OutgoingMessages
   /** The conversations of which it was told that messages wait for another client of the contact. */
   readonly #waiting = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
@@ -96,20 +88,16 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#context = context
     this.#states = states
     this.#leaf = leaf
+    const courseOf = (conversationId: ConversationId): RunningCourse => this.#courseOf(conversationId)
+    const report = (error: unknown): void => this.#report(error)
+    this.#receiving = new ReceivingFrames(context, courseOf, report)
+    this.#outgoing = new OutgoingMessages(context, courseOf, report)
     this.changes = new OwnChanges(context, {
-      alone: (id, work) => this.#courseOf(id).alone(work),
-      isSealing: (id) => this.#sealing.has(id),
+      alone: (id, work) => courseOf(id).alone(work),
+      isSealing: (id) => this.#outgoing.isSealing(id),
     })
     this.#stock = new KeyPackageStock(states, leaf, context.http, () => context.platform.clock.now())
-    this.#receiving = new ReceivingFrames(
-      context,
-      (id) => this.#courseOf(id),
-      (error) => this.#report(error),
-    )
-    this.calls = new SecretCalls({
-      ...{ context, own: accountOf(context.keys) },
-      courseOf: (conversationId) => this.#courseOf(conversationId),
-    })
+    this.calls = new SecretCalls({ context, own: accountOf(context.keys), courseOf })
     this.#tickLater()
   }
 
@@ -167,14 +155,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   seal(conversationId: ConversationId): void {
-    if (this.#isStopped) return
-    const isRunning = this.#sealing.has(conversationId)
-    this.#sealing.set(conversationId, true)
-    if (isRunning) return
-    const sealed = this.#sealWhileNew(conversationId)
-      .catch((error: unknown) => this.#report(error))
-      .finally(() => this.#sealing.delete(conversationId))
-    void this.#context.work(sealed)
+    this.#outgoing.seal(conversationId)
   }
 
   accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void {
@@ -225,6 +206,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** Stops permanently, once the work under way is stored. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#outgoing.stop()
     for (const cancel of this.#timers) cancel()
     this.calls.stop()
     await Promise.all(Array.from(this.#courses.values(), (course) => course.settled()))
@@ -316,48 +298,6 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     return sides
   }
 
-  async #sealWhileNew(conversationId: ConversationId): Promise<void> {
-    while (this.#sealing.get(conversationId)) {
-      this.#sealing.set(conversationId, false)
-      await this.#sealAll(conversationId)
-    }
-  }
-
-  async #sealAll(conversationId: ConversationId): Promise<void> {
-    const session = this.#context.sessions.find(conversationId)
-    if (session) await chooseVersions(this.#context, session)
-    if (this.#isLowered(conversationId)) return
-    for (;;) {
-      const intent = this.#context.outbox.firstUnsealed(conversationId)
-      if (!intent || this.#isStopped) return
-      const event = await this.#sendEventOf(intent)
-      const { internalId: id } = intent
-      const made = await this.#courseOf(conversationId).give(event ?? { type: 'failed', id })
-      if (made === 'no_keys' || (event && made.outcome === 'later')) return
-      // Nothing is left of it to send: it was retracted or removed.
-      if (!event) await this.#context.outbox.drop(id)
-    }
-  }
-
-  async #sendEventOf(intent: OutboxIntent): Promise<CourseEvent | undefined> {
-    const { internalId: id, about, resends } = intent
-    const body = await this.#bodyOf(intent)
-    return (
-      body && {
-        ...{ type: 'send', id, body },
-        ...(resends === undefined ? {} : { resends }),
-        ...(about?.kind === 'deletion' ? { deletes: about.id } : {}),
-      }
-    )
-  }
-
-  async #bodyOf({ internalId, conversationId, about, resends }: OutboxIntent) {
-    const { store } = this.#context
-    if (about) return encodeAbout(store, conversationId, about)
-    const message = await store.findMessage(conversationId, true, resends ?? internalId)
-    return message && encodeMessage(message)
-  }
-
   #afterStep(conversationId: ConversationId, made: Step): void {
     const { handshake, asks, notices, maySend } = made
     for (const notice of notices) this.#tell(conversationId, notice)
@@ -385,57 +325,16 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
 
   async #ask(conversationId: ConversationId, ask: Ask): Promise<void> {
     if (ask.ask === 'sync') return this.#context.sync()
-    if (ask.ask === 'again') return this.#sendAgain(conversationId, ask.ids)
+    if (ask.ask === 'again') {
+      for (const id of await this.#outgoing.sendAgain(conversationId, ask.ids))
+        this.#give(conversationId, { type: 'failed', id })
+      return
+    }
     try {
-      this.#give(conversationId, await this.#answerTo(conversationId, ask.ask))
+      this.#give(conversationId, await answerTo(this.#context.http, conversationId, ask.ask))
     } catch (error) {
       this.#give(conversationId, { type: 'unanswered' })
       this.#report(error)
-    }
-  }
-
-  async #answerTo(conv_id: ConversationId, ask: 'group' | 'key_packages'): Promise<CourseEvent> {
-    const { http } = this.#context
-    const params = { conv_id }
-    if (ask === 'group') {
-      const group = await http.call(conversationEndpoints.conversationGroup, { params })
-      const { epoch, group_info: groupInfo, sent_seq: sentSeq } = group
-      return {
-        ...{ type: 'group', epoch },
-        ...(groupInfo === undefined ? {} : { groupInfo: decodeBase64(groupInfo) }),
-        ...(sentSeq === undefined ? {} : { sentSeq }),
-      }
-    }
-    try {
-      const { packages } = await http.call(keyPackageEndpoints.claimKeyPackages, { params })
-      const read = packages.map((each) => ({ device: each.device, package: decodeBase64(each.package) }))
-      return { type: 'key_packages', packages: read }
-    } catch (error) {
-      if (error instanceof ClientError && error.refusal === 'NO_KEY_PACKAGES')
-        return { type: 'key_packages', packages: [] }
-      throw error
-    }
-  }
-
-  /** Puts messages that the contact has lost into the outbox once more, under new ids. */
-  async #sendAgain(conversationId: ConversationId, ids: readonly string[]): Promise<void> {
-    const { outbox, store, journal, platform, sessions } = this.#context
-    const toAliasId = sessions.find(conversationId)?.theirAliasId
-    if (toAliasId === undefined) return
-    for (const id of ids) {
-      if (outbox.list(conversationId).some(({ resends }) => resends === id)) continue
-      const message = await store.findMessage(conversationId, true, id)
-      const about = message?.about
-      const intent: OutboxIntent | undefined = message && {
-        ...{ internalId: randomUuid(platform.random), conversationId, toAliasId, text: '' },
-        ...{ addedAt: platform.clock.now(), version: 3, resends: message.id, ...(about && { about }) },
-      }
-      if (!intent || !(await this.#bodyOf(intent))) {
-        this.#give(conversationId, { type: 'failed', id })
-        continue
-      }
-      await journal.write([{ change: 'outbox_added', intent }])
-      outbox.accept(intent)
     }
   }
 
