@@ -3,9 +3,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { encodeBase64 } from '@sotto/crypto'
 import { MAX_SECRET_TEXT_BYTES } from '@sotto/crypto/version-3'
+import { check, MessageId } from '@sotto/protocol'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Edits, MemoryStore, Reactions, Search, type StoredMessage } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
+import { deviceOf } from '../src/module-access.ts'
 import { forwardFriends, sendContent, untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -280,4 +282,42 @@ test('a content that only a later version knows is kept and shown as unknown', a
   expect(unread).toMatchObject({ msgType: 'undecryptable' })
   expect(unread).not.toHaveProperty('content')
   expect(alice.heard.error).toHaveLength(1)
+})
+
+test('what version 3 has no form for is refused, and holds up nothing if it is stored', async () => {
+  const [alice, bob, conversation] = await forwardFriends(world)
+  expect(await failureOf(alice.client.send(bob.alias, 'a', { replyToId: 'no id' }))).toMatchObject({
+    code: 'INVALID_ARGUMENT',
+  })
+  const file = { kind: 'image', mediaKey: 5 } as unknown as string
+  expect(await failureOf(alice.client.send(bob.alias, file))).toMatchObject({ code: 'INVALID_ARGUMENT' })
+
+  // As an application wrote it for version 1, where any text may stand there.
+  const { sessions, journal, messages } = deviceOf(alice.client).needEngine()
+  const { conversationId, theirAliasId: toAliasId } = sessions.get(conversation)
+  const time = Date.now()
+  for (const [id, fields] of [
+    ['odd-reply', { text: 'an odd reply', replyToId: 'no id' }],
+    ['odd-file', { text: '[img]m_0', msgType: 'image', mediaUrl: 'm_0#no key' }],
+  ] as const) {
+    const internalId = check(MessageId, id)
+    const intent = { internalId, conversationId, toAliasId, text: '', addedAt: time, version: 3 } as const
+    const message = {
+      id: internalId,
+      conversationId,
+      isMe: true,
+      time,
+      status: 'sending',
+      version: 3,
+    } as const
+    await journal.write([
+      { change: 'message', message: { ...message, ...fields } },
+      { change: 'outbox_added', intent },
+    ])
+    messages.outbox.accept(intent)
+  }
+  await alice.client.send(bob.alias, 'after them')
+  await bob.receives('after them')
+  expect(await bob.receives('an odd reply')).not.toHaveProperty('replyToId')
+  expect(alice.heard.error).toEqual([])
 })

@@ -8,20 +8,35 @@ import {
   parseSealedFile,
 } from '@sotto/crypto'
 import { decodeSecretContent, encodeSecretContent, type SecretContent } from '@sotto/crypto/version-3'
-import type { ConversationId } from '@sotto/protocol'
+import { type ConversationId, MessageId } from '@sotto/protocol'
+import * as v from 'valibot'
 import { contentOf, fieldsOf } from '../messages/content.ts'
 import type { AboutMessage, ClientStore, StoredMessage } from '../stores/stores.ts'
 import { fileFields, sealedContent } from './file-contents.ts'
 import type { PeerChange } from './peer-changes.ts'
 import { reactionBy } from './reactions.ts'
 
-/** The encoded content of a stored message; undefined if it has none, such as a retracted one. */
+/**
+ * The encoded content of a stored message; undefined if it has none, such as a retracted one, or if it has no
+ * form under version 3: then it must not hold up the others.
+ */
 export function encodeMessage(message: StoredMessage): Uint8Array | undefined {
+  try {
+    return encodeStored(message)
+  } catch (error) {
+    if (error instanceof CryptoError) return undefined
+    throw error
+  }
+}
+
+function encodeStored(message: StoredMessage): Uint8Array | undefined {
   // A later version wrote it, on this device or where the archive of its history was made.
   if (message.msgType === 'unknown' && message.content !== undefined) return decodeBase64(message.content)
   const content = contentOf(message)
   if (!content) return undefined
-  const { replyToId, ...parts } = content
+  const { replyToId: original, ...parts } = content
+  // Under version 1 any text may stand there, and such a message may go up.
+  const replyToId = v.is(MessageId, original) ? original : undefined
   if (parts.kind === 'text')
     return encodeSecretContent({ kind: 'text', text: parts.text, replyToId, at: message.editedAt })
   const file = parseSealedFile(parts.mediaKey)

@@ -81,9 +81,10 @@ export function sizeOfSealed({ size }: Blob): number {
   return size - Math.ceil(size / CHUNK_BYTES) * CHUNK_OVERHEAD_BYTES
 }
 
-/** The start of a sealed source, with a random nonce, Base64. */
+/** What tells a sealed source from every other: its start, with a random nonce, and its size. */
 export async function startOfSealed(sealed: Blob): Promise<string> {
-  return encodeBase64(new Uint8Array(await sealed.slice(0, START_BYTES).arrayBuffer()))
+  const start = new Uint8Array(await sealed.slice(0, START_BYTES).arrayBuffer())
+  return `${encodeBase64(start)} ${sealed.size}`
 }
 
 /** An encrypted chunk, which is valid until the next one is read, and how much of the source is in it. */

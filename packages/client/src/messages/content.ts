@@ -80,7 +80,7 @@ export function outgoing(
 ): { readonly plaintext: string; readonly fields: ContentFields } {
   const parts: OutgoingContent = typeof content === 'string' ? { text: content } : content
   try {
-    const mediaUrl = isForward && 'mediaKey' in parts && parts.mediaKey
+    const mediaUrl = isForward && 'mediaKey' in parts && typeof parts.mediaKey === 'string' && parts.mediaKey
     const key = mediaUrl && { mediaKey: bareMediaKey(mediaUrl) }
     const encode = (as?: string): string =>
       encodeContent({ ...withCleanName(parts), ...key, replyToId }, { announcer: as })

@@ -140,6 +140,8 @@ export class Outbox {
     if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
     const isForward = this.#isForward(session)
     const { replyToId } = options
+    // Nobody can have such a message, and version 3 has no form for it.
+    if (isForward && replyToId) checkArgument(MessageId, replyToId, 'invalid replyToId')
     const { plaintext, fields } = outgoing(content, replyToId, forward?.announcer, isForward)
     const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
     // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.

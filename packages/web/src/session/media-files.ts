@@ -156,7 +156,11 @@ export class MediaFiles {
 
   /** Takes everything out of memory. What is shown is downloaded again when it is next asked for. */
   clear(): void {
-    for (const file of this.#files.values()) file.forget()
+    for (const [name, file] of this.#files) {
+      file.forget()
+      // The name may hold the key of the file.
+      if (file.holders === 0) this.#files.delete(name)
+    }
   }
 
   /** Does a download when there is room for it. */

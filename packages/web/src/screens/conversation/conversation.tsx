@@ -128,6 +128,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
   const reply = useReply(conversation, replies, list)
   const changes = useChanges(session, conversation)
   const remove = (messages: readonly StoredMessage[]): void => {
+    for (const each of messages) changes.endEdit(each)
     removeSoon(organizer, messages, { done: words.removed(messages.length), undo: t.common.undo })
     selection.end()
   }
@@ -239,7 +240,7 @@ function OpenConversation({ conversation, pages }: OpenConversationProps) {
         isFriend ? (
           <>
             {edited && (
-              <EditForm key={keyOf(edited)} message={edited} onEnd={() => changes.edit(undefined)} />
+              <EditForm key={keyOf(edited)} message={edited} onEnd={() => changes.endEdit(edited)} />
             )}
             <Composer
               conversation={conversation}

@@ -28,6 +28,7 @@ export function EditForm({ message, onEnd }: EditFormProps) {
   const content = contentOf(message)
   const before = content?.kind === 'text' ? content.text : ''
   const typed = useSignal(before)
+  const isSaving = useSignal(false)
   const field = useRef<HTMLTextAreaElement>(null)
   const t = { ...texts.value.conversation, ...changesTexts.value }
   const room = roomOf(typed.value, message.replyToId)
@@ -49,8 +50,10 @@ export function EditForm({ message, onEnd }: EditFormProps) {
   const save = async (): Promise<void> => {
     const text = typed.value.trim()
     if (text === '' || (room ?? 0) < 0) return
+    isSaving.value = true
     try {
-      if (text !== before) await (await session.later()).edits.edit(message.conversationId, message.id, text)
+      if (text !== before.trim())
+        await (await session.later()).edits.edit(message.conversationId, message.id, text)
       onEnd()
     } catch (error) {
       // It has become too old meanwhile, or was retracted in another tab.
@@ -58,6 +61,7 @@ export function EditForm({ message, onEnd }: EditFormProps) {
         notify(t.notEditable, { kind: 'error' })
       else notifyError(error)
     }
+    isSaving.value = false
   }
   return (
     <Form class="composer" onSubmit={save}>
@@ -84,6 +88,7 @@ export function EditForm({ message, onEnd }: EditFormProps) {
           rows={1}
           dir="auto"
           value={typed.value}
+          readOnly={isSaving.value}
           onInput={({ currentTarget }) => type(currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.defaultPrevented) return

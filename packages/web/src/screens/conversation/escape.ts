@@ -6,7 +6,13 @@ export function useEscape(isActive: boolean, onEscape: () => void): void {
   useLayoutEffect(() => {
     if (!isActive) return
     const onKey = (event: KeyboardEvent): void => {
-      if (event.key !== 'Escape' || document.querySelector(':popover-open, dialog[open]')) return
+      // Escape may end the input of a character.
+      if (
+        event.key !== 'Escape' ||
+        event.isComposing ||
+        document.querySelector(':popover-open, dialog[open]')
+      )
+        return
       event.preventDefault()
       onEscape()
     }

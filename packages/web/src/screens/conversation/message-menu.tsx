@@ -74,7 +74,7 @@ function rowOf(
 function itemsOf(
   message: StoredMessage,
   actions: MessageActions,
-  { isFriend: canSend, contactId: aliasId, name, nickname }: Conversation,
+  { isFriend: canSend, hasForwardSecrecy, contactId: aliasId, name, nickname }: Conversation,
 ): readonly (MenuItem | false | undefined)[] {
   const t = texts.value
   const { isMe, status, retracted } = message
@@ -99,6 +99,7 @@ function itemsOf(
         onClick: () => actions.onReply(message),
       },
     canSend &&
+      hasForwardSecrecy &&
       isEditable(message, nowMs()) && {
         label: changesTexts.value.edit,
         icon: 'edit',

@@ -14,21 +14,34 @@ interface Changes {
   /** The message that is being edited. */
   readonly edited: ReadonlySignal<StoredMessage | undefined>
   /** Edits a message, or none any more. */
-  readonly edit: (message: StoredMessage | undefined) => void
+  readonly edit: (message: StoredMessage) => void
+  /** Ends the edit of this message, if it is the one that is being edited. */
+  readonly endEdit: (message: StoredMessage) => void
   /** Edits the last of these messages that can be edited, if there is one. */
   readonly editLastOf: (list: readonly StoredMessage[]) => void
 }
 
-export function useChanges(session: Session, { isFriend, hasForwardSecrecy }: Conversation): Changes {
+export function useChanges(session: Session, conversation: Conversation): Changes {
+  const { isFriend, hasForwardSecrecy } = conversation
   const isPossible = isFriend && hasForwardSecrecy
   const canReact = useSignal(isPossible)
   const edited = useSignal<StoredMessage | undefined>(undefined)
   useLayoutEffect(() => {
     canReact.value = isPossible
   }, [isPossible])
-  const edit = (message: StoredMessage | undefined): void => {
+  const edit = (message: StoredMessage): void => {
     edited.value = message
   }
+  const endEdit = ({ id, isMe }: StoredMessage): void => {
+    if (isMe && edited.value?.id === id) edited.value = undefined
+  }
+  useLayoutEffect(() => {
+    // Also by another tab: the text that is being edited is not the message's any more.
+    const stops = [session.client.on('retracted', endEdit), session.client.on('edited', endEdit)]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [])
   return {
     canReact,
     react: async (message, emoji) => {
@@ -47,7 +60,9 @@ export function useChanges(session: Session, { isFriend, hasForwardSecrecy }: Co
     },
     edited,
     edit,
+    endEdit,
     editLastOf: (list) => {
+      if (!isPossible) return
       const last = list.findLast((message) => isEditable(message, nowMs()))
       if (last) edit(last)
     },
