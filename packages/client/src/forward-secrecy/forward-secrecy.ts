@@ -58,6 +58,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** Of each conversation and the keys of its contact. */
   readonly #sides = new Map<string, Sides>()
   readonly #handshakes = new Map<string, OpenHandshake>()
+  /** The conversations with handshakes that wait, because the user permits an older version. */
+  readonly #held = new Set<ConversationId>()
   readonly #receiving: ReceivingFrames
   readonly #outgoing: OutgoingMessages
   /** The conversations of which it was told that messages wait for another client of the contact. */
@@ -121,8 +123,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       const session = this.#context.sessions.find(id)
       if (session) this.#tick(session.conversationId)
     }
-    for (const { conversationId, speaks } of this.#context.sessions.list())
-      if (speaks && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
+    for (const { conversationId, speaks, lowered } of this.#context.sessions.list())
+      if ((speaks || lowered) && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
   }
 
   /** Another device of the account has connected. */
@@ -134,11 +136,14 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   onDown(): void {
     this.#synced = undefined
     this.#handshakes.clear()
+    this.#held.clear()
     this.#waiting.clear()
     for (const id of this.#courses.keys()) this.#give(id, { type: 'down' })
   }
 
   onAnnounced(conversationId: ConversationId): void {
+    this.#sendHeld(conversationId)
+    this.#context.outbox.resume()
     this.#give(conversationId, { type: 'peer_speaks' })
     this.seal(conversationId)
   }
@@ -306,6 +311,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       this.#handshakes.set(handshake.id, open)
       this.#sendHandshake(open)
     }
+    this.#sendHeld(conversationId)
     for (const ask of asks) void this.#context.work(this.#ask(conversationId, ask))
     if (maySend) this.seal(conversationId)
     this.calls.onStep(conversationId, made)
@@ -314,7 +320,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   #sendHandshake({ conversationId, handshake }: OpenHandshake): void {
     const { sessions, send } = this.#context
     const to = sessions.find(conversationId)?.theirAliasId
-    if (to === undefined || this.#isLowered(conversationId)) return
+    if (to === undefined) return
+    if (this.#isLowered(conversationId)) {
+      this.#held.add(conversationId)
+      return
+    }
     const { id, epoch, payload, groupInfo } = handshake
     send({
       ...{ type: 'msg', id, to, conv_id: conversationId, crypto_v: 3, epoch },
@@ -336,6 +346,13 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       this.#give(conversationId, { type: 'unanswered' })
       this.#report(error)
     }
+  }
+
+  /** The contact speaks version 3 again: handshakes that waited for that are sent. */
+  #sendHeld(conversationId: ConversationId): void {
+    if (this.#isLowered(conversationId) || !this.#held.delete(conversationId)) return
+    for (const open of this.#handshakes.values())
+      if (open.conversationId === conversationId) this.#sendHandshake(open)
   }
 
   /** Once for each connection, until the contact writes under version 3. */

@@ -58,6 +58,8 @@ export class KnownGroups {
     }
     const session = sessions.find(conversationId)
     if (!session) return false
+    // The user has permitted an older version meanwhile.
+    if (session.lowered) return false
     const isSpoken = epoch > 0 || session.speaks === 3
     await journal.write([sessions.noteSecrecy(session, isSpoken ? { speaks: 3 } : { hadNoGroup: true })])
     if (isSpoken) onSpeaks(conversationId)

@@ -26,8 +26,10 @@ export class LateForward implements Forward {
   #announcer: string | undefined
   /** Whether the relay has what version 3 needs. */
   #hasEpochs = false
-  /** The relay's incarnation, from this connection's `sync_end` until version 3 goes on. */
-  #incarnation: string | undefined
+  /** This connection's `sync_end`, until version 3 goes on. */
+  #synced: { readonly incarnation: string | undefined } | undefined
+  /** Counts the connections: what belongs to one that is gone does nothing. */
+  #connection = 0
   #isStopped = false
 
   constructor(context: LateContext, load: () => Promise<typeof part>) {
@@ -51,29 +53,34 @@ export class LateForward implements Forward {
   }
 
   onDown(): void {
-    this.#incarnation = undefined
+    this.#connection += 1
+    this.#synced = undefined
     this.#open?.onDown()
   }
 
   /** Every frame that waited was handled. Who has no contacts needs nothing of this yet. */
   onSynced(incarnation: string | undefined, hasContacts: boolean): void {
-    this.#incarnation = incarnation
+    // The frames of a connection may be handled after its end.
+    if (!this.#context.isConnected()) return
+    this.#synced = { incarnation }
     if (this.#part || hasContacts) this.goOn()
   }
 
   /** Once on a connection. Version 3 needs key packages at the relay before anybody is told of it. */
   goOn(): void {
-    const incarnation = this.#incarnation
-    if (incarnation === undefined) return
-    this.#incarnation = undefined
+    const synced = this.#synced
+    if (!synced) return
+    const connection = this.#connection
+    this.#synced = undefined
     const begun = this.part().then(async (part) => {
-      await part.onSynced(incarnation)
+      if (connection !== this.#connection) return
+      await part.onSynced(synced.incarnation)
       this.#announcer = await part.fillStock()
     })
     void this.#context.work(
       begun.catch((error: unknown) => {
         // Its script was not there. The next use loads it.
-        if (!this.#open && this.#context.isConnected()) this.#incarnation = incarnation
+        if (!this.#open && connection === this.#connection) this.#synced = synced
         this.#report(error)
       }),
     )

@@ -6,6 +6,7 @@ import type { Keep, Step } from '../secrecy/version-3/version-3.ts'
 import {
   type AboutMessage,
   type OutboxIntent,
+  type SessionRecord,
   type StoreChange,
   type StoredMessage,
   tombstoneOf,
@@ -50,14 +51,24 @@ export async function recordsOf(context: Context, { keep, notices }: Step): Prom
       (notice) => notice.tell === 'began' || (notice.tell === 'rejoined' && notice.by === 'peer'),
     ) || keep.some((each) => each.keep === 'message')
   if (session && !session.speaks && isSpoken)
-    parts.push({ ...NOTHING, changes: [context.sessions.noteSecrecy(session, { speaks: 3 })] })
+    parts.push({
+      changes: [],
+      late: () => speakingChange(context, session),
+      after: () => context.outbox.resume(),
+    })
   for (const each of keep) parts.push(await recordOf(context, each))
   return {
     changes: parts.flatMap(({ changes }) => changes),
+    late: () => parts.flatMap(({ late }) => late?.() ?? []),
     after: () => {
       for (const { after } of parts) after()
     },
   }
+}
+
+function speakingChange({ sessions }: Context, before: SessionRecord): readonly StoreChange[] {
+  const session = sessions.find(before.conversationId)
+  return session && !session.speaks ? [sessions.noteSecrecy(session, { speaks: 3 })] : []
 }
 
 async function recordOf(context: Context, keep: Keep): Promise<Recorded> {
@@ -142,7 +153,8 @@ function withdrawn({ outbox }: Pick<Context, 'outbox'>, id: string): Recorded {
 
 function shown({ settings, emitter, conversationId }: Context, message: StoredMessage): Recorded {
   return {
-    changes: [{ change: 'message', message }, ...settings.woken(conversationId)],
+    changes: [{ change: 'message', message }],
+    late: () => settings.woken(conversationId),
     after: () => {
       emitter.emit('message', message)
       if (message.msgType !== 'undecryptable') return

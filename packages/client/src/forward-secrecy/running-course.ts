@@ -49,6 +49,8 @@ export interface CourseHost {
 /** Changes to write with a state, and work for after that. */
 export interface Recorded {
   readonly changes: readonly StoreChange[]
+  /** Makes changes of whole records right before the write, so that none overwrites a newer one. */
+  readonly late?: () => readonly StoreChange[]
   readonly after: () => void
 }
 
@@ -210,32 +212,19 @@ export class RunningCourse {
         startedAt = around.now
       }
       const before = made.at(-1)?.step.course ?? this.#course ?? newCourse()
-      const taken = await this.#stepOf(before, event, around, made.length > 0)
+      const taken = await unlessLater(results.length > 0, () => step(before, event, around))
       // It failed, and is given again once the steps before it are stored.
       if (!taken) break
       isAlone = this.#host.readsStore(taken)
       if (isAlone) await this.#store(made.splice(0), [])
-      made.push(await this.#made(before, taken, at))
+      const next = await unlessLater(results.length > 0, () => this.#made(before, taken, at))
+      if (!next) break
+      made.push(next)
       results.push(taken)
       if (isAlone || taken.outcome === 'later' || around.now - startedAt >= BATCH_MS) break
     }
     await this.#store(made, [])
     return results
-  }
-
-  /** A step; undefined if it fails after others that are not stored yet. */
-  async #stepOf(
-    before: Course,
-    event: CourseEvent,
-    around: Surroundings,
-    isLater: boolean,
-  ): Promise<Step | undefined> {
-    try {
-      return await step(before, event, around)
-    } catch (error) {
-      if (isLater) return undefined
-      throw error
-    }
   }
 
   async #made(before: Course, made: Step, at: number | undefined): Promise<Made> {
@@ -255,10 +244,16 @@ export class RunningCourse {
     const state = encodeCourse(last.course)
     await this.#host.states.write(
       [{ kind: 'conversation', id: this.#host.conversationId, state }, ...made.flatMap(({ used }) => used)],
-      [...changes, ...made.flatMap(({ recorded }) => recorded.changes)],
+      [
+        ...changes,
+        ...made.flatMap(({ recorded }) => recorded.changes),
+        ...made.flatMap(({ recorded }) => recorded.late?.() ?? []),
+      ],
       { rotates: made.some(({ isEntry }) => isEntry) },
     )
     this.#course = last.course
+    // A connection that is lost may be told late, after the next one: its `sync_end` counts once more then.
+    if (!last.course.connection.isSynced) this.#wasSynced = undefined
     this.#maySend = last.maySend
     for (const { step, recorded, left } of made) {
       for (const { epoch, secret } of left) this.#left.add(epoch, secret)
@@ -280,4 +275,14 @@ export class RunningCourse {
 /** 32 bytes: what a group exports for the calls of its epoch (RFC 9420, section 8.5). */
 function callSecretOf(group: Group): Promise<Uint8Array> {
   return exportSecret(group, CALL_EXPORTER_LABEL, new Uint8Array(), CALL_SECRET_BYTES)
+}
+
+/** What `make` makes; undefined if it fails after others that are taken, and are stored all the same. */
+async function unlessLater<T>(isLater: boolean, make: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await make()
+  } catch (error) {
+    if (isLater) return undefined
+    throw error
+  }
 }

@@ -427,7 +427,11 @@ export class Outbox {
   }
 
   #pump(): void {
-    if (this.#isOpen) this.#queue.pump(this.#hasAfter, (entry) => this.#send(entry))
+    if (!this.#isOpen) return
+    // Nothing goes under version 3 while the user permits an older one: it would hold up the rest there.
+    const skips = ({ conversationId, version }: OutboxIntent): boolean =>
+      version === 3 && this.#context.sessions.find(conversationId)?.lowered === true
+    this.#queue.pump(this.#hasAfter, (entry) => this.#send(entry), skips)
   }
 
   #send({ intent, after, isNew, wasSent }: Entry): Sending {

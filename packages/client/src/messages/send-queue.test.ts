@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { intentOf as storedIntent } from '../../test/stores/store-contract.ts'
 import type { OutboxIntent } from '../stores/stores.ts'
-import { inOrderOfSending, SendQueue } from './send-queue.ts'
+import { type Entry, inOrderOfSending, type Sending, SendQueue } from './send-queue.ts'
 
 /** A message of version 3, encrypted or not. */
 function intentOf(name: string, sealed?: { readonly epoch: number; readonly place: number }): OutboxIntent {
@@ -11,15 +11,27 @@ function intentOf(name: string, sealed?: { readonly epoch: number; readonly plac
 }
 
 /** What a queue sends now, each with the message that it names. */
-function sentBy(queue: SendQueue): string[] {
+function sentBy(queue: SendQueue, skips: (intent: OutboxIntent) => boolean = () => false): string[] {
   const sent: string[] = []
-  queue.pump(true, ({ intent, after }) => {
+  const send = ({ intent, after }: Entry): Sending => {
     if (intent.payload === undefined) return 'waits'
     sent.push(`${intent.internalId} after ${after}`)
     return 'sent'
-  })
+  }
+  queue.pump(true, send, skips)
   return sent
 }
+
+test('messages that are skipped hold up none, and leave later', () => {
+  const queue = new SendQueue(64, () => 0)
+  queue.add(intentOf('not encrypted'), true)
+  queue.add(intentOf('encrypted', { epoch: 2, place: 7 }), true)
+  queue.add(storedIntent('older'), true)
+  queue.add(storedIntent('oldest'), true)
+  const isNew = ({ version }: OutboxIntent): boolean => version === 3
+  expect(sentBy(queue, isNew)).toEqual(['older after undefined', 'oldest after older'])
+  expect(sentBy(queue)).toEqual(['encrypted after undefined'])
+})
 
 test('what is encrypted first is sent first, although it was added later', () => {
   const queue = new SendQueue(64, () => 0)

@@ -160,14 +160,15 @@ export class SendQueue {
   /**
    * Sends as much as may be in flight, one message of each conversation in turn.
    * @param hasAfter whether the relay checks the order of messages
+   * @param skips whether a message waits while those after it leave
    */
-  pump(hasAfter: boolean, send: (entry: Entry) => Sending): void {
+  pump(hasAfter: boolean, send: (entry: Entry) => Sending, skips: (intent: OutboxIntent) => boolean): void {
     for (const [conversationId, conversation] of this.#conversations) {
       if (this.#inFlight >= this.#maxInFlight || this.#inFlightBytes >= MAX_IN_FLIGHT_BYTES) return
       const { entries, sealed, inFlight, window } = conversation
       if (inFlight >= (hasAfter ? window : 1)) continue
       // Once all of those with a payload are in flight, the first of the others is the next to get one.
-      const next = nextOf(sealed) ?? nextOf(entries)
+      const next = nextOf(sealed, skips) ?? nextOf(entries, skips)
       if (!next) continue
       const sending = send(next)
       if (sending === 'offline') return
@@ -205,9 +206,10 @@ function placeOf({ payload, place = 0 }: OutboxIntent): number {
 }
 
 /** The first message that is not in flight, linked to the one before it. */
-function nextOf(entries: Iterable<Entry>): Entry | undefined {
+function nextOf(entries: Iterable<Entry>, skips: (intent: OutboxIntent) => boolean): Entry | undefined {
   let after: string | undefined
   for (const entry of entries) {
+    if (skips(entry.intent)) continue
     if (entry.sentAt === undefined) {
       entry.after = after
       return entry

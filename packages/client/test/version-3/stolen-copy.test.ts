@@ -34,7 +34,7 @@ function record({ line }: Device, to: Recorded[]): void {
 }
 
 async function say(pair: Pair, from: Device, text: string): Promise<void> {
-  from.write(`${from.name}-${text}`, text)
+  from.write(`${from.name}-${text.replaceAll(' ', '-')}`, text)
   await pair.settle(pair.a, pair.b)
 }
 

@@ -30,7 +30,7 @@ async function talk(): Promise<Pair> {
 }
 
 async function say(pair: Pair, from: Device, text: string): Promise<void> {
-  from.write(`${from.name}-${text}`, text)
+  from.write(`${from.name}-${text.replaceAll(' ', '-')}`, text)
   await pair.settle(pair.a, pair.b, from)
 }
 
@@ -236,7 +236,7 @@ test('the fourth rejoin of a day waits for the word of the user', async () => {
     const { store } = await pair.addDevice('b')
     b.restart(store)
     await b.connect()
-    b.write(`again ${i}`, `rejoin ${i}`)
+    b.write(`again-${i}`, `rejoin ${i}`)
     await pair.settle(a, b)
   }
   expect(a.course.stop).toBe('peer_rejoins')

@@ -4,6 +4,8 @@ import { CryptoError } from '@sotto/crypto'
 import { ByteReader, ByteWriter, pad, unpad } from '@sotto/crypto/version-3'
 
 const FORMAT = 1
+/** As the protocol has it. */
+const MESSAGE_ID = /^[\x21-\x7e]{1,128}$/
 
 /** What one message says. */
 export interface Letter {
@@ -44,7 +46,8 @@ export function decodeLetter(plaintext: Uint8Array): Letter | undefined {
     const deletes = reader.list(() => reader.number())
     const body = reader.bytes()
     reader.end()
-    if (number === 0) return undefined
+    // The id becomes that of a stored message.
+    if (number === 0 || (resends !== undefined && !MESSAGE_ID.test(resends))) return undefined
     return {
       kind: kind === 0 ? 'content' : 'acknowledgement',
       ...{ number, seen, deletes, body },
