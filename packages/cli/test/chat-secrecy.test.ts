@@ -215,6 +215,23 @@ test('a client without forward secrecy and a chat talk with each other, and the 
   expect((await storedIn(home)).map(({ version }) => version)).toEqual(Array(6).fill(undefined))
 }, 240_000)
 
+test('by the word of the user, messages go without forward secrecy until the friend writes with it', async () => {
+  const { alice, bob, homes } = await friends()
+  alice.enter('/allowolder')
+  await alice.sees(/^Messages with bob have no forward secrecy\. Nothing is to be done\.$/m)
+  await gainsSecrecy(alice, bob)
+  alice.enter('/allowolder')
+  await alice.sees(/! From here on, messages with bob go without forward secrecy, because you said so/)
+  await says(alice, bob, 'under the one key')
+  await bob.sees(/── from here on without forward secrecy ──/)
+  await says(bob, alice, 'with a key of its own')
+  await says(alice, bob, 'with one again')
+  expect(await alice.leave()).toBe(0)
+  expect(await bob.leave()).toBe(0)
+  for (const home of homes)
+    expect((await storedIn(home)).slice(-3).map(({ version }) => version)).toEqual([undefined, 3, 3])
+})
+
 test('a text with forward secrecy is edited and gets a reaction, which both chats show; one without cannot', async () => {
   const { alice, bob, homes } = await friends()
   alice.enter('of the old days')
