@@ -53,7 +53,7 @@ it can do more. Once it does, this changes by itself.`)
   }
   chat.terminal.print(`Messages with ${name} have forward secrecy: each has a key of its own, which is deleted
 once it was used. Who gets your recovery phrase later cannot open recorded messages.
-Earlier messages without it and files are under the conversation’s one key.`)
+Earlier messages without it, and their files, are under the conversation’s one key.`)
   await tellStop(chat, conversationId)
 }
 
