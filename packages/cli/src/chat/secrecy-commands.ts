@@ -33,7 +33,7 @@ export const secrecyCommands: CommandGroup = {
     {
       name: 'allowolder',
       takes: '[who]',
-      summary: 'send without it to a friend whose present app lacks it',
+      summary: 'go on without it if their app lacks it now',
       run: allowOlder,
       complete: completePerson,
     },
