@@ -64,14 +64,20 @@ async function opensOf({ course }: Store, traffic: readonly Recorded[], pair: Pa
   return texts
 }
 
-test('a stolen copy of a store opens nothing from before, and nothing after its owner’s next commit', async () => {
+/** Two connected devices, and everything that the relay carries between them. */
+async function openRecorded(): Promise<{ readonly pair: Pair; readonly traffic: readonly Recorded[] }> {
   const pair = await openPair(await accountsOfTheModel())
-  const { a, b } = pair
   const traffic: Recorded[] = []
-  for (const device of [a, b]) {
+  for (const device of [pair.a, pair.b]) {
     await device.connect()
     record(device, traffic)
   }
+  return { pair, traffic }
+}
+
+test('a stolen copy of a store opens nothing from before, and nothing after its owner’s next commit', async () => {
+  const { pair, traffic } = await openRecorded()
+  const { a, b } = pair
   await say(pair, a, 'before')
   await say(pair, b, 'an answer before')
   const copy = b.store
@@ -98,13 +104,8 @@ test('a stolen copy of a store opens nothing from before, and nothing after its 
 })
 
 test('without a commit of the owner, a stolen copy goes on opening', async () => {
-  const pair = await openPair(await accountsOfTheModel())
+  const { pair, traffic } = await openRecorded()
   const { a, b } = pair
-  const traffic: Recorded[] = []
-  for (const device of [a, b]) {
-    await device.connect()
-    record(device, traffic)
-  }
   await say(pair, a, 'before')
   await say(pair, b, 'an answer')
   const copy = b.store
