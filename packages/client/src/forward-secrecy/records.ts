@@ -44,8 +44,8 @@ export function readsStore({ keep, notices }: Step): boolean {
 export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
   const parts: Recorded[] = []
   const session = context.sessions.find(context.conversationId)
-  // Whoever begins speaks version 3, whether its announcement was read or not. So does who writes or joins
-  // again after the user has permitted an older version.
+  // A contact that begins a group, joins it again or writes in it speaks version 3. Its announcement may not
+  // have been read, or the user may have permitted an older version meanwhile.
   const isSpoken =
     notices.some(
       (notice) => notice.tell === 'began' || (notice.tell === 'rejoined' && notice.by === 'peer'),

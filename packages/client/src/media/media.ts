@@ -104,8 +104,8 @@ export class Media {
   /**
    * Encrypts a source for a contact into a spool, such as a file, so that its upload can continue after the
    * program was started again: keep the result until it is sent, and pass it as `sealed`. It reveals nothing
-   * without the key of the conversation. If messages to the contact have forward secrecy, its upload is
-   * encrypted anew with a key of its own.
+   * without the key of the conversation. If messages to the contact have forward secrecy, the upload
+   * opens it and encrypts it with a new key of the file.
    */
   seal<T>(
     contact: string,

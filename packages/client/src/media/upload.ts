@@ -95,7 +95,7 @@ async function uploadOnce(
         beginning = transfer.callToItsEnd(endpoints.initUpload, { body: {} })
         return orAborted(beginning, transfer.signal)
       }))
-    // Each upload has a key of its own: what is uploaded anew may have changed.
+    // Each upload gets a new key, because the source may have changed since the one before.
     const newKey = hasForwardSecrecy ? newFileKey(transfer.platform.random) : undefined
     const fileKey = continued ? continued.fileKey : newKey
     if (!continued) await sealed?.onBegun?.(await begunOf(begun, sealed.blob, fileKey))

@@ -428,7 +428,8 @@ export class Outbox {
 
   #pump(): void {
     if (!this.#isOpen) return
-    // Nothing goes under version 3 while the user permits an older one: it would hold up the rest there.
+    // While the user permits an older version, nothing goes under version 3. Behind such a message, the relay
+    // would hold back everything that the contact's older client can read.
     const skips = ({ conversationId, version }: OutboxIntent): boolean =>
       version === 3 && this.#context.sessions.find(conversationId)?.lowered === true
     this.#queue.pump(this.#hasAfter, (entry) => this.#send(entry), skips)

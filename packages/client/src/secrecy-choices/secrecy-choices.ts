@@ -77,10 +77,12 @@ export class SecrecyChoices {
 
   /**
    * Messages to the contact, and calls, may go without forward secrecy again: for a contact whose present app
-   * lacks it. Those that wait on this device leave at once. Those that wait at the relay still wait there,
-   * and hold up the conversation for the older app until they expire. It ends by itself when the contact is
-   * seen to have forward secrecy. Show it as loudly as changed keys: whoever can make the contact look so
-   * gets messages under one key.
+   * lacks it. Texts that wait on this device leave at once; files with keys of their own wait on. Messages
+   * that wait at the relay still wait there, and hold up the conversation for the older app until they
+   * expire. The permission ends by itself when the contact is seen to have forward secrecy.
+   *
+   * Show it as loudly as changed keys. A relay can make a contact seem to have an older app, and who has the
+   * one key of the conversation then reads the messages.
    */
   async allowOlderVersion(contact: string): Promise<void> {
     return this.#part.call(allowOlderVersion, [contact])

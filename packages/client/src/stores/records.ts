@@ -217,7 +217,7 @@ export const SessionRecord = v.object({
   speaks: v.exactOptional(v.literal(3)),
   /** The relay said once that the conversation has no group, which version 3 would have. */
   hadNoGroup: v.exactOptional(v.literal(true)),
-  /** The user has once permitted messages under a lower version than the contact had announced. */
+  /** The user permits a lower version than the contact announced, until the contact speaks that one again. */
   lowered: v.exactOptional(v.literal(true)),
 })
 /** See {@link SessionRecord}. */
