@@ -2,7 +2,7 @@
 // messages, and a connection that can be closed, left half-open or frozen at any moment.
 import type { Random } from '../../../../bench/faults/random.ts'
 import type { WireAccount } from '../wire.ts'
-import { type Moments, untilItWorks } from './moments.ts'
+import { type Eras, type Moments, untilItWorks } from './moments.ts'
 
 export type Status = 'sending' | 'sent' | 'delivered' | 'read'
 
@@ -47,7 +47,7 @@ export interface ModelParts {
   readonly moments: Moments
   /** For the delays of handlers and for the client's habits. */
   readonly random: Random
-  readonly era: () => number
+  readonly eras: Eras
 }
 
 export abstract class ModelClient {
@@ -72,7 +72,7 @@ export abstract class ModelClient {
   protected readonly random: Random
   protected readonly moments: Moments
   protected connections = 0
-  readonly #era: () => number
+  readonly #eras: Eras
   #socket: WebSocket | undefined
   readonly #halfOpen: WebSocket[] = []
   #wantsConnection = false
@@ -84,7 +84,7 @@ export abstract class ModelClient {
     this.account = parts.account
     this.random = parts.random
     this.moments = parts.moments
-    this.#era = parts.era
+    this.#eras = parts.eras
   }
 
   /** Handles a frame, in its own time. */
@@ -171,7 +171,7 @@ export abstract class ModelClient {
   /** Writes a message in a conversation that the client has a session for. */
   write(conv: string): void {
     const message: OwnMessage = {
-      ...{ id: crypto.randomUUID(), conv, era: this.#era(), status: 'sending', seq: undefined },
+      ...{ id: crypto.randomUUID(), conv, era: this.#eras.count, status: 'sending', seq: undefined },
       ...{ ackedOn: undefined, isRepeated: false, isOvertaken: false },
       ...{ isRetracted: false, retractedIn: undefined, isRetractAcked: false, mayBeErased: false },
     }
@@ -182,7 +182,7 @@ export abstract class ModelClient {
   /** Retracts an own message; the client no longer shows it. */
   retract(message: OwnMessage): void {
     message.isRetracted = true
-    message.retractedIn = this.#era()
+    message.retractedIn = this.#eras.count
     this.#sendRetraction(message)
   }
 
@@ -263,7 +263,8 @@ export abstract class ModelClient {
   }
 
   #connectAgain(): void {
-    this.connect().catch((error) => this.faults.push(String(error)))
+    const returned = this.connect().catch((error) => void this.faults.push(String(error)))
+    this.#eras.returns(returned)
   }
 
   #sendMessage({ id, conv }: OwnMessage): void {

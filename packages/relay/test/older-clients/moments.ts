@@ -43,12 +43,19 @@ export interface Eras {
   readonly count: number
   /** A schedule has ended. */
   ended(): void
+  /** A client lost its connection and connects again: this settles when it has returned or gave up. */
+  returns(returned: Promise<void>): void
   /** While this runs, the clock is not moved and the relay is not killed. */
   inPeace<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** The eras of a relay that is left alone. */
-export const ONE_ERA: Eras = { count: 0, ended: () => undefined, inPeace: (work) => work() }
+export const ONE_ERA: Eras = {
+  count: 0,
+  ended: () => undefined,
+  returns: () => undefined,
+  inPeace: (work) => work(),
+}
 
 /** Tries this until it works: the relay is killed and started again while the schedules run. */
 export async function untilItWorks<T>(attempt: () => Promise<T | undefined>): Promise<T> {

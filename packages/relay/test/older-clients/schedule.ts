@@ -97,7 +97,7 @@ export async function runSchedule(
   })
   const add = async (number: number): Promise<ModelClient> => {
     const account = await register(relayUrl)
-    const parts = { account, moments, random: new Random(seed, schedule, number), era: () => eras.count }
+    const parts = { account, moments, random: new Random(seed, schedule, number), eras }
     const client = number === 1 || random.chance(0.5) ? new OlderClient(parts) : new BySeqClient(parts)
     clients.push(client)
     return client

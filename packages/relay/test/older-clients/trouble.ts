@@ -15,8 +15,6 @@ export const TROUBLED = {
 }
 /** After so many schedules comes the next trouble: on a busy machine, too, some end between two. */
 const EVERY_SCHEDULES = 60
-/** Time for the clients to connect again, so that some messages expire while their senders are connected. */
-const RETURNING_MS = 1500
 
 /** Makes trouble until it is stopped. */
 export class Trouble implements Eras {
@@ -30,6 +28,7 @@ export class Trouble implements Eras {
   #inPeace = 0
   #allDone: (() => void) | undefined
   #trouble: Promise<void> | undefined
+  readonly #returning = new Set<Promise<void>>()
 
   constructor(relay: RelayProcess) {
     this.#relay = relay
@@ -39,6 +38,11 @@ export class Trouble implements Eras {
   ended(): void {
     this.#schedules += 1
     if (this.#schedules % EVERY_SCHEDULES === 0) this.#next.resolve()
+  }
+
+  returns(returned: Promise<void>): void {
+    this.#returning.add(returned)
+    void returned.then(() => this.#returning.delete(returned))
   }
 
   // A trouble that waits goes first, or there would be none while many schedules are at their ends.
@@ -96,8 +100,8 @@ export class Trouble implements Eras {
     await this.#relay.letPass(LIFE_MS)
     await this.#restart()
     this.count += 1
-    // Every other time messages expire before anybody is back, as they do on a machine that is busy.
-    if (this.count % 4 === 0) await Bun.sleep(RETURNING_MS)
+    // Every other time messages expire before anybody is back, and else while their senders are connected.
+    if (this.count % 4 === 0) await Promise.all(this.#returning)
     await this.#relay.maintain()
   }
 }
