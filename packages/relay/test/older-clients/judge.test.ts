@@ -4,7 +4,7 @@ import { Random } from '../../../../bench/faults/random.ts'
 import { WireAccount } from '../wire.ts'
 import { BySeqClient } from './by-seq-client.ts'
 import { Judge } from './judge.ts'
-import { Moments } from './moments.ts'
+import { Moments, ONE_ERA } from './moments.ts'
 
 /** A message that the relay has acknowledged and nobody has got, in a world with this era. */
 function unreceived(world: { era: number }) {
@@ -13,7 +13,12 @@ function unreceived(world: { era: number }) {
       account: new WireAccount('http://127.0.0.1:1'),
       moments: new Moments(() => undefined),
       random: new Random(1, number),
-      era: () => world.era,
+      eras: {
+        ...ONE_ERA,
+        get count() {
+          return world.era
+        },
+      },
     })
   const [sender, recipient] = [client(1), client(2)] as const
   sender.write('conversation')
