@@ -47,7 +47,7 @@ const registry = {
       'PARTS_MISMATCH',
       'ALREADY_STORED',
     ],
-    410: ['EXPIRED'],
+    410: ['EXPIRED', 'WITHDRAWN'],
     413: ['PAYLOAD_TOO_LARGE'],
     416: ['RANGE_NOT_SATISFIABLE'],
     421: ['HOST_UNKNOWN'],
@@ -159,6 +159,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
     'The recipient has too many undelivered messages or retractions. `retry_after_ms` says when to try again; nobody knows when there will be room, so wait longer each time.',
   OUT_OF_ORDER: 'The relay has not accepted the message that `after` names; send that one first.',
   EXPIRED: 'The message expired before it was delivered.',
+  WITHDRAWN: 'The message was taken back by its sender before it was delivered.',
   PAYLOAD_TOO_LARGE: 'The body or frame is larger than allowed.',
   RATE_LIMITED:
     'A rate or limit was exceeded; `limit` names it, and `Retry-After`, or `retry_after_ms` in a frame, says when to try again.',

@@ -128,6 +128,26 @@ onEveryEngine((relay) => {
     ])
   })
 
+  test('what is taken back holds up an older client no more', async () => {
+    const { alice, bob, conv, alices, ask } = await pair()
+    await bob.login() // The token of a connection that was replaced opens no other.
+    const { socket: older } = await bob.online({ receipts: 'by_seq' })
+    await ask(alices, handshake(bob.alias, conv, 0, { id: 'h1' }))
+    await ask(alices, messageIn(1, bob.alias, conv, 'a1'))
+    await ask(alices, message(bob.alias, conv, 'older', 'older'))
+    older.send({ type: 'ping' })
+    expect((await older.next()).type).toBe('pong')
+
+    const answer = await alice.post(`/conversations/${conv}/withdraw`)
+    expect([answer.status, answer.body]).toEqual([200, { ids: ['h1', 'a1'] }])
+    expect(await older.next()).toMatchObject({ type: 'msg', id: 'older', seq: 3 })
+    for (const id of ['h1', 'a1'])
+      expect(await alices.next()).toMatchObject({ type: 'error', error: 'WITHDRAWN', id, conv_id: conv })
+    older.send({ type: 'delivered', conv_id: conv, seq: 3, to: alice.alias })
+    expect(await alices.next('delivered')).toMatchObject({ seq: 3 })
+    expect((await bob.post(`/conversations/${conv}/withdraw`)).body).toEqual({ ids: [] })
+  })
+
   test('only the two of an open conversation get its group', async () => {
     const { alice, bob, conv, alices, ask, group } = await pair()
     await ask(alices, handshake(bob.alias, conv, 0))

@@ -1,6 +1,6 @@
 // Replies about conversations.
 import * as v from 'valibot'
-import { AliasId, ConversationId, Epoch, Payload, Seq } from '../ids.ts'
+import { AliasId, ConversationId, Epoch, MessageId, Payload, Seq } from '../ids.ts'
 
 /** A conversation that the account can write in, as listed by `/conversations/active`. */
 export const ActiveConversation = v.object({
@@ -20,3 +20,6 @@ export const GroupReply = v.object({
   /** The `seq` of the last message of `crypto_v` 3 that this account sent in it. Absent if it sent none. */
   sent_seq: v.optional(Seq),
 })
+
+/** What was taken back, the oldest first. Empty if nothing was there, or nothing is left. */
+export const WithdrawnReply = v.object({ ids: v.array(MessageId) })

@@ -23,6 +23,17 @@ export const conversationEndpoints = define({
     reply: conversations.GroupReply,
     errors: ['NOT_FOUND'],
   },
+  withdrawMessages: {
+    method: 'POST',
+    path: '/conversations/{conv_id}/withdraw',
+    auth: 'account',
+    rate: 'write',
+    params: conversations.ConversationPath,
+    status: 200,
+    reply: conversations.WithdrawnReply,
+    longReply: true,
+    errors: ['NOT_FOUND'],
+  },
 })
 
 /** One line about each endpoint, for the documents. */
@@ -30,4 +41,6 @@ export const conversationSummaries: Summaries<typeof conversationEndpoints> = {
   activeConversations: 'The conversations that the caller can write in',
   conversationGroup:
     'The epoch of a conversation that the caller can write in, what a device joins it with, and the `seq` of what the caller sent last',
+  withdrawMessages:
+    'Takes back messages of `crypto_v` 3 that the caller sent and that were not delivered, at most 500',
 }

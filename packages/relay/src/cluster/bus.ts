@@ -81,7 +81,10 @@ export type Ring =
   | { readonly kind: 'logged_out'; readonly exceptTokensEndingIn: string }
   /** The account was suspended. Its connection gets this frame, which says why, and must close. */
   | { readonly kind: 'suspended'; readonly frame: string }
-  /** The other account of a conversation is not suspended any more, so that what it had sent can be sent. */
+  /**
+   * The other account of a conversation is not suspended any more, or has taken messages back: what was
+   * withheld may be sent.
+   */
   | { readonly kind: 'released'; readonly conversation: ConversationId }
   /** The account was deleted. */
   | { readonly kind: 'deleted' }

@@ -148,7 +148,7 @@ export class ConnectionDelivery {
     if (this.#held.listed(conversations)) this.readAgain()
   }
 
-  /** The other account of a conversation is not suspended any more: what was withheld goes now. */
+  /** The reason may have ended for which messages of a conversation were withheld. */
   released(convId: ConversationId): void {
     this.#held.lifted(convId)
     this.readAgain()

@@ -1,15 +1,12 @@
 // Expiry: erases messages that were not delivered in time and sends their senders a notice.
-import { encodeFrame, errorMeanings, type Limits } from '@sotto/protocol'
+import type { ConversationId, Limits } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { Log } from '../operations/log.ts'
 import type { Sliced } from '../operations/slices.ts'
 import { workThrough } from '../operations/work-through.ts'
 import type { AccountId, Sql, Storage } from '../storage/storage.ts'
-import { MESSAGE_KINDS } from './batch-rows.ts'
-import { addNotice } from './notices.ts'
-import { coverMore } from './stored-frames.ts'
-import { withoutSeqs } from './unread-seqs.ts'
+import { type ErasedRow, ringErased, settleErased } from './erased-messages.ts'
 
 const DAY_MS = 86_400_000
 /** How many lanes, or sent ids, one query reads. */
@@ -97,62 +94,18 @@ export class Expiry {
   ): Promise<void> {
     const { bus, clock } = this.#parts
     const { conversation_id: conversation, recipient_id: recipient } = lane
-    const expiry = await storage.transaction(async (sql) => {
+    const erased = await storage.transaction(async (sql) => {
       // Locks the conversation first, in the same order as every other transaction.
-      const [row] = await sql<{ conv_id: string }>`
+      const [row] = await sql<{ conv_id: ConversationId }>`
         UPDATE conversations SET is_open = is_open WHERE id = ${conversation} RETURNING conv_id`
-      const expired = await sql<{ kind: number; message_id: string; seq: number; bytes: number }>`
+      if (!row) throw new Error('a lane without its conversation')
+      const rows = await sql<ErasedRow>`
         DELETE FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient} AND at < ${before}
         RETURNING kind, message_id, seq, octet_length(payload) AS bytes`
-      const messages = expired.filter(({ kind }) => kind === MESSAGE_KINDS.message)
-      const bytes = messages.reduce((sum, message) => sum + message.bytes, 0)
-      const retractions = expired.length - messages.length
-      const [direction] = await sql<{
-        sender_id: AccountId
-        delivered_seq: number
-        read_seq: number
-        unread_seqs: string
-        told_round: number
-      }>`
-        UPDATE lanes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes},
-          retraction_count = retraction_count - ${retractions}
-        WHERE conversation_id = ${conversation} AND recipient_id = ${recipient} 
-        RETURNING sender_id, delivered_seq, read_seq, unread_seqs, told_round`
-      await sql`
-        UPDATE mailboxes SET pending_count = pending_count - ${messages.length}, pending_bytes = pending_bytes - ${bytes},
-          retraction_count = retraction_count - ${retractions}
-        WHERE account_id = ${recipient}`
-      if (!row || !direction) throw new Error('a lane without its conversation')
-      const marks = {
-        deliveredSeq: direction.delivered_seq,
-        readSeq: direction.read_seq,
-        unreadSeqs: withoutSeqs(
-          direction.unread_seqs,
-          messages.map(({ seq }) => seq),
-        ),
-      }
-      if (marks.unreadSeqs !== direction.unread_seqs) {
-        await sql`
-          UPDATE lanes SET unread_seqs = ${marks.unreadSeqs}
-          WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}`
-      }
-      const notices: { id: number; frame: string }[] = []
-      for (const { message_id: id } of messages) {
-        const message = errorMeanings.EXPIRED
-        const frame = encodeFrame({ type: 'error', error: 'EXPIRED', message, id, conv_id: row.conv_id })
-        notices.push({ id: await addNotice(sql, direction.sender_id, frame, { now: clock.now() }), frame })
-      }
-      const hasNewlyCovering = coverMore(marks, { ...marks, unreadSeqs: direction.unread_seqs })
-      const toldRound = direction.told_round
-      return { sender: direction.sender_id, notices, hasNewlyCovering, toldRound }
+      const settled = { conversation, convId: row.conv_id, recipient }
+      return await settleErased(sql, settled, rows, { error: 'EXPIRED', now: clock.now() })
     })
-    const { sender, notices, hasNewlyCovering, toldRound } = expiry
-    for (const notice of notices) bus.ring(sender, { kind: 'notice', ...notice })
-    if (hasNewlyCovering) {
-      bus.ring(sender, {
-        ...{ kind: 'receipt', conversation, toldRound, lastSeq: 0, marks: [], hasNewlyCovering },
-      })
-    }
+    ringErased(bus, erased)
   }
 
   // Scans by key, in small steps. An index by age would make every sent message more expensive.

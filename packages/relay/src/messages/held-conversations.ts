@@ -72,7 +72,7 @@ export class HeldConversations {
   readonly #ofSuspended = new Map<ConversationId, OfSuspended>()
   /** Those of which the client cannot read a message, because of its version. */
   readonly #tooNew = new Map<ConversationId, Withheld>()
-  /** Conversations whose suspension has ended, until the store was read again. */
+  /** Conversations of which the reason may have ended, until the store was read again. */
   readonly #lifted = new Set<ConversationId>()
   readonly #ended = new Map<ConversationId, Ended>()
   /** Conversations that a friend list on its way names, and when the client will have read it. */
@@ -114,7 +114,8 @@ export class HeldConversations {
    * called between two readings of the store.
    */
   findReleased(): { convId: ConversationId; afterSeq: number } | undefined {
-    for (const convId of this.#lifted) this.#end(this.#ofSuspended, convId)
+    for (const convId of this.#lifted)
+      for (const reason of [this.#ofSuspended, this.#tooNew]) this.#end(reason, convId)
     this.#lifted.clear()
     for (const [convId, { isReleased, afterSeq }] of this.#waiting) {
       if (isReleased) return { convId, afterSeq }
@@ -200,7 +201,10 @@ export class HeldConversations {
     return hasAny
   }
 
-  /** The other account of a conversation is not suspended any more, so that what was withheld can be sent. */
+  /**
+   * The other account of a conversation is not suspended any more, or has taken back what the client cannot
+   * read. What was withheld is read again.
+   */
   lifted(convId: ConversationId): void {
     this.#lifted.add(convId)
   }

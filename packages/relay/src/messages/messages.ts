@@ -19,6 +19,7 @@ import { MailboxReader } from './mailbox-reader.ts'
 import { createPostgresBatchStore } from './postgres-batch-store.ts'
 import { SentIdCounts } from './sent-id-counts.ts'
 import { createSqliteBatchStore } from './sqlite-batch-store.ts'
+import { withdrawMessages } from './withdrawal.ts'
 
 export {
   closeConversation,
@@ -53,7 +54,7 @@ export function createMessages(parts: {
   const commits = new GroupCommit({ ...parts, store: createBatchStore(storage), sentIdCounts, onRecovered })
   return {
     frames: messageFrames({ storage, commits, deliveries, bus, limits }),
-    routes: messageRoutes(storage),
+    routes: messageRoutes(parts),
     follower: deliveries,
     expiry: new Expiry(parts),
     /** See {@link Deliveries.releaseLifted}. */
@@ -80,12 +81,17 @@ export function createBatchStore(storage: Storage): BatchStore {
   return engine.dialect === 'sqlite' ? createSqliteBatchStore(engine) : createPostgresBatchStore(engine)
 }
 
-function messageRoutes(storage: Storage): Handlers<'activeConversations' | 'conversationGroup'> {
+function messageRoutes(
+  parts: Parameters<typeof withdrawMessages>[0],
+): Handlers<'activeConversations' | 'conversationGroup' | 'withdrawMessages'> {
+  const { storage } = parts
   return {
     activeConversations: async ({ caller }) => ({
       conversations: await listActiveConversations(storage.sql, caller.id),
     }),
 
     conversationGroup: ({ caller, params }) => findGroup(storage.sql, caller.id, params.conv_id),
+
+    withdrawMessages: ({ caller, params }) => withdrawMessages(parts, caller.id, params.conv_id),
   }
 }

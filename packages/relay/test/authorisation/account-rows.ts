@@ -148,6 +148,18 @@ export const conversationRows = {
       },
     },
   ],
+  withdrawMessages: [
+    {
+      about: 'of the owner and another account',
+      ask: ({ things }) => ({ params: { conv_id: things.conv } }),
+      gets: { others: 'NOT_FOUND', owner: reads },
+    },
+    {
+      about: 'of the owner and the caller, or that was closed',
+      ask: ({ caller }) => ({ params: { conv_id: caller.conv } }),
+      gets: { others: 'NOT_FOUND', friend: { changes: PAIR_TABLES } },
+    },
+  ],
 } as const satisfies Readonly<Record<keyof typeof conversationEndpoints, EndpointRow>>
 
 export const pushRows = {
