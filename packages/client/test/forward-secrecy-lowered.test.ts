@@ -1,11 +1,20 @@
 // A contact goes back to an application without forward secrecy: messages wait, and only the user's word lets
 // them leave without it, until the contact has it again.
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { keyPackageEndpoints } from '@sotto/protocol'
+import {
+  AliasId,
+  ConversationId,
+  conversationEndpoints,
+  Epoch,
+  keyPackageEndpoints,
+  Payload,
+} from '@sotto/protocol'
+import * as v from 'valibot'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Edits, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { deviceOf } from '../src/module-access.ts'
+import type { OutboxIntent, StoredMessage } from '../src/stores/stores.ts'
 import { forwardFriends } from './forward-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -102,6 +111,93 @@ test('what waits because the contact has left no keys leaves at once, as it was 
       code: 'INVALID_ARGUMENT',
     })
   }
+  expect(await alice.store.listOutbox()).toEqual([])
+  expect(alice.heard.error).toEqual([])
+})
+
+test('what waits at the relay is taken back, and leaves before all that was written later', async () => {
+  const [alice, before] = await forwardFriends(world)
+  const last = await alice.client.send(before.alias, 'the last one with a key of its own')
+  await alice.sees(before.alias, last.id, 'delivered')
+  let bob = await moves(before, {})
+  const waiting: StoredMessage[] = []
+  for (const text of ['one', 'two', 'gone', 'three']) waiting.push(await alice.client.send(bob.alias, text))
+  for (const { id } of waiting) await alice.sees(bob.alias, id, 'sent')
+  expect(tellsOf(alice)).toContain('waits')
+  const [one, , gone] = waiting
+  if (!one || !gone) throw new Error('not all were sent')
+  await alice.client.retract(bob.alias, gone.id)
+  // Its deletion is at the relay, too.
+  await until('the deletion has left', async () => (await alice.store.listOutbox()).length === 0)
+
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  await alice.client.send(bob.alias, 'four')
+  expect(await bob.receives('one')).toMatchObject({ id: one.id })
+  await bob.receives('four')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(['one', 'two', 'three', 'four'])
+  for (const { id } of [...waiting.slice(0, 2), ...waiting.slice(3)])
+    expect(await alice.sees(bob.alias, id, 'delivered')).not.toHaveProperty('version')
+  const shown = (await alice.client.messages(bob.alias)).filter(({ isMe, retracted }) => isMe && !retracted)
+  expect(shown.slice(-4).map(({ text }) => text)).toEqual(['one', 'two', 'three', 'four'])
+  await bob.client.send(alice.alias, 'an answer')
+  await alice.receives('an answer')
+
+  bob = await moves(bob, { forwardSecrecy: forwardSecrecy() })
+  await bob.client.send(alice.alias, 'I have it again')
+  expect(await alice.receives('I have it again')).toMatchObject({ version: 3 })
+  await alice.client.send(bob.alias, 'so have I')
+  expect(await bob.receives('so have I')).toMatchObject({ version: 3 })
+  expect(alice.heard.error).toEqual([])
+})
+
+test('so is what an earlier run had sent, also if the answer of the relay was lost', async () => {
+  const [alice, before] = await forwardFriends(world)
+  const last = await alice.client.send(before.alias, 'the last one with a key of its own')
+  await alice.sees(before.alias, last.id, 'delivered')
+  const bob = await moves(before, {})
+  const waiting = await alice.client.send(bob.alias, 'it waits')
+  await alice.sees(bob.alias, waiting.id, 'sent')
+  const { http } = deviceOf(alice.client).needEngine()
+  const conv_id = v.parse(ConversationId, waiting.conversationId)
+  alice.client.disconnect()
+  // As if a run had ended between the request and its reply.
+  const params = { conv_id }
+  expect(await http.call(conversationEndpoints.withdrawMessages, { params })).toEqual({ ids: [waiting.id] })
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  await alice.client.send(bob.alias, 'written without a connection')
+  await alice.connect()
+  await bob.receives('written without a connection')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(['it waits', 'written without a connection'])
+  expect(alice.heard.error).toEqual([])
+})
+
+test('a message whose answer was lost leaves under the older version, once', async () => {
+  const [alice, before] = await forwardFriends(world)
+  const last = await alice.client.send(before.alias, 'the last one with a key of its own')
+  await alice.sees(before.alias, last.id, 'delivered')
+  const bob = await moves(before, {})
+  const waiting = await alice.client.send(bob.alias, 'it waits')
+  await alice.sees(bob.alias, waiting.id, 'sent')
+  const sealed = (await alice.store.findMessage(waiting.conversationId, true, waiting.id)) as StoredMessage
+  alice.client.disconnect()
+  // The store of a device that was killed before the answer came.
+  const { journal, messages } = deviceOf(alice.client).needEngine()
+  const { seq: _, ...unanswered } = sealed
+  const intent: OutboxIntent = {
+    ...{ internalId: waiting.id, conversationId: v.parse(ConversationId, waiting.conversationId) },
+    ...{ toAliasId: v.parse(AliasId, bob.alias), text: waiting.text, addedAt: waiting.time },
+    ...{ version: 3, payload: v.parse(Payload, 'AAAA'), epoch: v.parse(Epoch, 1), place: 1 },
+  }
+  await journal.write([
+    { change: 'message', message: { ...unanswered, status: 'sending' } },
+    { change: 'outbox_added', intent },
+  ])
+  messages.outbox.accept(intent, false)
+  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
+  await alice.connect()
+  expect(await bob.receives('it waits')).toMatchObject({ id: waiting.id })
+  await alice.sees(bob.alias, waiting.id, 'delivered')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual(['it waits'])
   expect(await alice.store.listOutbox()).toEqual([])
   expect(alice.heard.error).toEqual([])
 })

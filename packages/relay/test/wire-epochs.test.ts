@@ -138,14 +138,14 @@ onEveryEngine((relay) => {
     older.send({ type: 'ping' })
     expect((await older.next()).type).toBe('pong')
 
-    const answer = await alice.post(`/conversations/${conv}/withdraw`)
+    const answer = await alice.post(`/conversations/${conv}/withdraw`, undefined)
     expect([answer.status, answer.body]).toEqual([200, { ids: ['h1', 'a1'] }])
     expect(await older.next()).toMatchObject({ type: 'msg', id: 'older', seq: 3 })
     for (const id of ['h1', 'a1'])
       expect(await alices.next()).toMatchObject({ type: 'error', error: 'WITHDRAWN', id, conv_id: conv })
     older.send({ type: 'delivered', conv_id: conv, seq: 3, to: alice.alias })
     expect(await alices.next('delivered')).toMatchObject({ seq: 3 })
-    expect((await bob.post(`/conversations/${conv}/withdraw`)).body).toEqual({ ids: [] })
+    expect((await bob.post(`/conversations/${conv}/withdraw`, undefined)).body).toEqual({ ids: [] })
   })
 
   test('only the two of an open conversation get its group', async () => {

@@ -58,7 +58,7 @@ export function secrecyNotice(notice: Notice, name: string, alias: string): stri
     case 'no_key_packages':
       return `• ${name}’s device has left no keys at the relay. Messages wait until it connects. If ${name} has gone back to an app without forward secrecy, /allowolder ${alias} sends without it.`
     case 'waits':
-      return `• ${name} is connected with a client that has no forward secrecy. Messages wait until one that has it connects. /allowolder ${alias} sends later ones without it.`
+      return `• ${name} is connected with a client that has no forward secrecy. Messages wait until one that has it connects. /allowolder ${alias} sends them, and later ones, without it.`
     case 'relay_restored':
       return `• The relay was restored from a backup. The conversation with ${name} gets new keys.`
     case 'relay_went_back':

@@ -2,7 +2,7 @@
 // of key packages at the relay. A script of its own, loaded with the first use.
 import { decodeBase64, encodeBase64 } from '@sotto/crypto'
 import { deriveOuterKey } from '@sotto/crypto/version-3'
-import { type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
+import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import { asClientError } from '../client-error.ts'
 import type { Forward, MessageOfContact, SecrecyWord, UserSecrecy } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
@@ -10,7 +10,6 @@ import type {
   Ask,
   Course,
   CourseEvent,
-  Handshake,
   Notice,
   Sides,
   Step,
@@ -21,6 +20,7 @@ import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.
 import type { ForwardContext } from './forward-context.ts'
 import { givenWorker } from './given-worker.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
+import { OpenHandshakes } from './open-handshakes.ts'
 import { OutgoingMessages } from './outgoing-messages.ts'
 import { OwnChanges, refusedChange } from './own-changes.ts'
 import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
@@ -29,21 +29,16 @@ import { readsStore, recordsOf } from './records.ts'
 import { answerTo } from './relay-answers.ts'
 import { RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
+import { WithdrawnMessages } from './withdrawn-messages.ts'
 
 export { eraseKeys } from './erase-keys.ts'
 
 /** How often the courses look at the time, in milliseconds. */
 const TICK_MS = 10_000
-/** How long a refused handshake waits if the relay does not say it, in milliseconds. */
+/** How long what the relay refused for now waits, in milliseconds. */
 const RETRY_MS = 5000
 
 type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>
-
-/** A handshake that the relay has not answered. */
-interface OpenHandshake {
-  readonly conversationId: ConversationId
-  readonly handshake: Handshake
-}
 
 /** Version 3 of one identity on this device. */
 export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, UserSecrecy {
@@ -57,10 +52,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   readonly #courses = new Map<ConversationId, RunningCourse>()
   /** Of each conversation and the keys of its contact. */
   readonly #sides = new Map<string, Sides>()
-  readonly #handshakes = new Map<string, OpenHandshake>()
-  /** The conversations with handshakes that wait, because the user permits an older version. */
-  readonly #held = new Set<ConversationId>()
+  readonly #handshakes: OpenHandshakes
   readonly #receiving: ReceivingFrames
+  readonly #withdrawn: WithdrawnMessages
   readonly #outgoing: OutgoingMessages
   /** The conversations of which it was told that messages wait for another client of the contact. */
   readonly #waiting = new Set<ConversationId>()
@@ -93,7 +87,21 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     const courseOf = (conversationId: ConversationId): RunningCourse => this.#courseOf(conversationId)
     const report = (error: unknown): void => this.#report(error)
     this.#receiving = new ReceivingFrames(context, courseOf, report)
-    this.#outgoing = new OutgoingMessages(context, courseOf, report)
+    this.#handshakes = new OpenHandshakes({
+      ...context,
+      isLowered: (id) => this.#isLowered(id),
+      onAnswer: (id, event) => {
+        this.#give(id, event)
+        if (event.type === 'accepted') this.#takeBack(id)
+      },
+      later: (ms, run) => this.#later(ms, run),
+    })
+    this.#withdrawn = new WithdrawnMessages({
+      ...{ context, courseOf },
+      isSynced: () => this.#synced !== undefined,
+      again: (id) => this.#later(RETRY_MS, () => this.seal(id)),
+    })
+    this.#outgoing = new OutgoingMessages(context, courseOf, this.#withdrawn, report)
     this.changes = new OwnChanges(context, {
       alone: (id, work) => courseOf(id).alone(work),
       isSealing: (id) => this.#outgoing.isSealing(id),
@@ -124,7 +132,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       if (session) this.#tick(session.conversationId)
     }
     for (const { conversationId, speaks, lowered } of this.#context.sessions.list())
-      if ((speaks || lowered) && this.#context.outbox.firstUnsealed(conversationId)) this.seal(conversationId)
+      if (lowered || (speaks && this.#context.outbox.firstUnsealed(conversationId))) this.seal(conversationId)
   }
 
   /** Another device of the account has connected. */
@@ -135,14 +143,14 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** The connection is gone. */
   onDown(): void {
     this.#synced = undefined
-    this.#handshakes.clear()
-    this.#held.clear()
+    this.#handshakes.onDown()
     this.#waiting.clear()
+    this.#withdrawn.onDown()
     for (const id of this.#courses.keys()) this.#give(id, { type: 'down' })
   }
 
   onAnnounced(conversationId: ConversationId): void {
-    this.#sendHeld(conversationId)
+    this.#handshakes.sendHeld(conversationId)
     this.#context.outbox.resume()
     this.#give(conversationId, { type: 'peer_speaks' })
     this.seal(conversationId)
@@ -164,7 +172,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   accepted(intent: MessageOfContact, seq: number, changes: readonly StoreChange[], after: () => void): void {
-    this.#give(intent.conversationId, { type: 'accepted', id: intent.internalId, seq }, changes, after)
+    const { conversationId, internalId: id } = intent
+    this.#give(conversationId, { type: 'accepted', id, seq }, changes, () => {
+      after()
+      this.#takeBack(conversationId)
+    })
   }
 
   failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void {
@@ -176,25 +188,26 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     })
   }
 
+  /** A message was taken back, which the user permitted by permitting an older version. */
+  async onWithdrawn({ conv_id, id }: Extract<RelayFrame, { readonly type: 'error' }>): Promise<void> {
+    const session = conv_id === undefined ? undefined : this.#context.sessions.find(conv_id)
+    if (!session || id === undefined) return
+    await this.#withdrawn.told(session.conversationId, id)
+    this.seal(session.conversationId)
+  }
+
+  /** Whether the messages of a contact wait until earlier ones are taken back. */
+  holds(session: SessionRecord): boolean {
+    return this.#withdrawn.holds(session)
+  }
+
   stale(intent: OutboxIntent, epoch: number): void {
     this.#give(intent.conversationId, { type: 'stale', id: intent.internalId, epoch })
   }
 
   onAnswer(frame: Answer): boolean {
     if (frame.type === 'ack' && frame.waits) this.#tellWaiting(frame.conv_id)
-    const open = frame.id === undefined ? undefined : this.#handshakes.get(frame.id)
-    if (!open || frame.id === undefined) return false
-    const { id } = frame
-    if (frame.type === 'ack') this.#end(open, { type: 'accepted', id, seq: frame.seq })
-    else if (frame.error === 'EPOCH_STALE' && frame.epoch !== undefined)
-      this.#end(open, { type: 'stale', id, epoch: frame.epoch })
-    else if (isErrorCode(frame.error) && errors[frame.error].retry === 'never')
-      this.#end(open, { type: 'failed', id })
-    else
-      this.#later(frame.retry_after_ms ?? RETRY_MS, () => {
-        if (this.#handshakes.get(id) === open) this.#sendHandshake(open)
-      })
-    return true
+    return this.#handshakes.onAnswer(frame)
   }
 
   /** What holds up a conversation until the user decides. */
@@ -229,9 +242,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.seal(conversationId)
   }
 
-  #end({ conversationId, handshake }: OpenHandshake, event: CourseEvent): void {
-    this.#handshakes.delete(handshake.id)
-    this.#give(conversationId, event)
+  /** The relay has accepted something of version 3, which an older client of the contact cannot read. */
+  #takeBack(conversationId: ConversationId): void {
+    if (!this.#isLowered(conversationId)) return
+    this.#withdrawn.came(conversationId)
+    this.seal(conversationId)
   }
 
   #give(
@@ -306,31 +321,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   #afterStep(conversationId: ConversationId, made: Step): void {
     const { handshake, asks, notices, maySend } = made
     for (const notice of notices) this.#tell(conversationId, notice)
-    if (handshake) {
-      const open = { conversationId, handshake }
-      this.#handshakes.set(handshake.id, open)
-      this.#sendHandshake(open)
-    }
-    this.#sendHeld(conversationId)
+    if (handshake) this.#handshakes.send(conversationId, handshake)
+    this.#handshakes.sendHeld(conversationId)
     for (const ask of asks) void this.#context.work(this.#ask(conversationId, ask))
     if (maySend) this.seal(conversationId)
     this.calls.onStep(conversationId, made)
-  }
-
-  #sendHandshake({ conversationId, handshake }: OpenHandshake): void {
-    const { sessions, send } = this.#context
-    const to = sessions.find(conversationId)?.theirAliasId
-    if (to === undefined) return
-    if (this.#isLowered(conversationId)) {
-      this.#held.add(conversationId)
-      return
-    }
-    const { id, epoch, payload, groupInfo } = handshake
-    send({
-      ...{ type: 'msg', id, to, conv_id: conversationId, crypto_v: 3, epoch },
-      payload: encodeBase64(payload),
-      group_info: encodeBase64(groupInfo),
-    })
   }
 
   async #ask(conversationId: ConversationId, ask: Ask): Promise<void> {
@@ -346,13 +341,6 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       this.#give(conversationId, { type: 'unanswered' })
       this.#report(error)
     }
-  }
-
-  /** The contact speaks version 3 again: handshakes that waited for that are sent. */
-  #sendHeld(conversationId: ConversationId): void {
-    if (this.#isLowered(conversationId) || !this.#held.delete(conversationId)) return
-    for (const open of this.#handshakes.values())
-      if (open.conversationId === conversationId) this.#sendHandshake(open)
   }
 
   /** Once for each connection, until the contact writes under version 3. */

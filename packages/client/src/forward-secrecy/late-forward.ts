@@ -102,6 +102,7 @@ export class LateForward implements Forward {
   }
 
   knows(session: SessionRecord): boolean {
+    if (this.#open?.holds(session)) return false
     return !this.#hasEpochs || this.#groups.knows(session)
   }
 
@@ -143,7 +144,10 @@ export class LateForward implements Forward {
   }
 
   onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean {
-    return this.#open?.onAnswer(frame) ?? false
+    // It may be about what an earlier run had sent.
+    if (frame.type === 'error' && frame.error === 'WITHDRAWN') this.#run((part) => part.onWithdrawn(frame))
+    else return this.#open?.onAnswer(frame) ?? false
+    return true
   }
 
   /** The loaded part. @throws ClientError `NETWORK` if its script cannot be loaded, and as `open` does */

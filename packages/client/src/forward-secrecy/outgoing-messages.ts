@@ -8,6 +8,7 @@ import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import type { RunningCourse } from './running-course.ts'
 import { chooseVersions } from './waiting-messages.ts'
+import type { WithdrawnMessages } from './withdrawn-messages.ts'
 
 type Context = Pick<ForwardContext, 'journal' | 'outbox' | 'platform' | 'sessions' | 'store' | 'work'>
 
@@ -15,6 +16,7 @@ type Context = Pick<ForwardContext, 'journal' | 'outbox' | 'platform' | 'session
 export class OutgoingMessages {
   readonly #context: Context
   readonly #courseOf: (conversationId: ConversationId) => RunningCourse
+  readonly #withdrawn: Pick<WithdrawnMessages, 'take'>
   readonly #onFailure: (error: unknown) => void
   /** The conversations that are encrypting, and whether something new came meanwhile. */
   readonly #sealing = new Map<ConversationId, boolean>()
@@ -23,10 +25,12 @@ export class OutgoingMessages {
   constructor(
     context: Context,
     courseOf: (conversationId: ConversationId) => RunningCourse,
+    withdrawn: Pick<WithdrawnMessages, 'take'>,
     onFailure: (error: unknown) => void,
   ) {
     this.#context = context
     this.#courseOf = courseOf
+    this.#withdrawn = withdrawn
     this.#onFailure = onFailure
   }
 
@@ -88,7 +92,8 @@ export class OutgoingMessages {
   async #sealAll(conversationId: ConversationId): Promise<void> {
     const { outbox, sessions } = this.#context
     const session = sessions.find(conversationId)
-    if (session) await chooseVersions(this.#context, session)
+    if (session?.lowered) await this.#withdrawn.take(session, () => chooseVersions(this.#context, session))
+    else if (session) await chooseVersions(this.#context, session)
     if (sessions.find(conversationId)?.lowered) return
     for (;;) {
       const intent = outbox.firstUnsealed(conversationId)

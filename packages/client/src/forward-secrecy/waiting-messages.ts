@@ -39,7 +39,12 @@ async function moveUp(context: Context, { conversationId }: SessionRecord): Prom
 async function moveDown(context: Context, session: SessionRecord): Promise<void> {
   const { outbox, platform, sessions, store } = context
   const { conversationId } = session
-  for (const { version: _, epoch: _epoch, place: _place, ...before } of outbox.list(conversationId)) {
+  const waiting = outbox.list(conversationId).toSorted((a, b) => a.addedAt - b.addedAt)
+  const inFlight = new Set(outbox.inFlight(conversationId))
+  for (const intent of waiting) {
+    const { version, epoch: _epoch, place: _place, ...before } = intent
+    // What was written under the older version meanwhile leaves after what was written earlier.
+    if (version === undefined && !inFlight.has(intent)) outbox.replace(intent)
     if (before.payload !== undefined || before.about || before.resends) continue
     const message = await store.findMessage(conversationId, true, before.internalId)
     const content = message && contentOf(message)

@@ -252,6 +252,12 @@ export class Outbox {
     return this.#queue.of(conversationId).map(({ intent }) => intent)
   }
 
+  /** Those that were sent on this connection and have no answer. */
+  inFlight(conversationId: ConversationId): readonly OutboxIntent[] {
+    const entries = this.#queue.of(conversationId).filter(({ sentAt }) => sentAt !== undefined)
+    return entries.map(({ intent }) => intent)
+  }
+
   /** The messages under an older version that certainly never left this device. */
   neverSent(conversationId: ConversationId): readonly OutboxIntent[] {
     const entries = this.#queue.of(conversationId).filter(({ wasSent, isNew }) => isNew && !wasSent)

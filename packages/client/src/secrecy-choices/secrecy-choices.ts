@@ -77,9 +77,8 @@ export class SecrecyChoices {
 
   /**
    * Messages to the contact, and calls, may go without forward secrecy again: for a contact whose present app
-   * lacks it. Texts that wait on this device leave at once; files with keys of their own wait on. Messages
-   * that wait at the relay still wait there, and hold up the conversation for the older app until they
-   * expire. The permission ends by itself when the contact is seen to have forward secrecy.
+   * lacks it. Texts that the contact has not got, on this device and at the relay, leave at once; files with
+   * keys of their own wait on. The permission ends by itself when the contact is seen to have forward secrecy.
    *
    * Show it as loudly as changed keys. A relay can make a contact seem to have an older app, and who has the
    * one key of the conversation then reads the messages.

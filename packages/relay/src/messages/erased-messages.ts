@@ -26,9 +26,9 @@ export interface Erased {
 }
 
 /**
- * Takes deleted rows of a lane out of the counts and the unread messages, and stores an `error` with this code
- * for the sender of each message. To be called in the transaction that deleted them, which has locked the
- * conversation.
+ * Takes deleted rows of a lane out of the counts and the unread messages, and stores an `error` with this
+ * code for the sender of each message. To be called in the transaction that deleted them, which has locked
+ * the conversation.
  */
 export async function settleErased(
   sql: Sql,

@@ -33,7 +33,7 @@ export const secrecy = {
   lower: 'Write without forward secrecy',
   lowerTitle: (name: string) => `Write to ${name} without forward secrecy?`,
   lowerText: (name: string) =>
-    `Only if ${name} has an app now that cannot do it. Ask them face to face or by phone: a relay that wants to read along would make it look so. From then on, one key opens all messages, and whoever gets a recovery phrase gets it. What already waits at the relay still waits. It ends by itself when their app can do it again.`,
+    `Only if ${name} has an app now that cannot do it. Ask them face to face or by phone: a relay that wants to read along would make it look so. From then on, one key opens all messages, and whoever gets a recovery phrase gets it. Messages they have not got yet go that way, too; files wait on. It ends by itself when their app can do it again.`,
   loweredText: (name: string) =>
     `You have permitted messages without it. As soon as ${name} has an app that can do it, it begins again by itself.`,
   lowered: (name: string) =>
