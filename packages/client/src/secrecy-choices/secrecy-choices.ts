@@ -78,7 +78,8 @@ export class SecrecyChoices {
   /**
    * Messages to the contact, and calls, may go without forward secrecy again: for a contact whose present app
    * lacks it. Texts that the contact has not got, on this device and at the relay, leave at once; files with
-   * keys of their own wait on. The permission ends by itself when the contact is seen to have forward secrecy.
+   * keys of their own wait on. The permission ends by itself when the contact is seen to have forward
+   * secrecy.
    *
    * Show it as loudly as changed keys. A relay can make a contact seem to have an older app, and who has the
    * one key of the conversation then reads the messages.

@@ -125,7 +125,8 @@ export class Device {
   /** Where the next write crashes. */
   crashAt: CrashPoint | undefined
   readonly notices: Notice[] = []
-  /** What this device stops at until the user says a word. */
+  /** Every ciphertext that it made, whatever became of it. */
+  readonly made: Uint8Array[] = []
 
   constructor(name: string, store: Store, around: Surrounding) {
     this.name = name
@@ -356,6 +357,7 @@ export class Device {
       }
       case 'ciphertext': {
         const { id, epoch, payload, isHidden } = keep
+        this.made.push(payload)
         const entry = store.waiting.find((each) => each.id === id) ?? {
           ...{ id, order: store.orders, body: new Uint8Array(), isHidden },
         }

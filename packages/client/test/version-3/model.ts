@@ -101,7 +101,8 @@ class World {
   readonly #devices: Device[] = []
   /** The device of each account that was connected last. */
   readonly #active = new Map<AccountName, Device>()
-  readonly #copies = new Map<Device, Store>()
+  /** The last copy of a device's store, and how many ciphertexts it had made by then. */
+  readonly #copies = new Map<Device, { readonly store: Store; readonly made: number }>()
   readonly #lives = new Map<Device, number>()
   readonly #surroundings = new Map<AccountName, Surrounding>()
   readonly #offsets = new Map<AccountName, number>()
@@ -180,7 +181,7 @@ class World {
       case 'wipe':
         return this.#wipe(device)
       case 'copy':
-        this.#copies.set(device, device.store)
+        this.#copies.set(device, { store: device.store, made: device.made.length })
         return
       case 'restore_copy':
         return this.#restoreCopy(device)
@@ -251,11 +252,12 @@ class World {
   #restoreCopy(device: Device): void {
     const copy = this.#copies.get(device)
     if (!copy) return
-    // An old copy can know of these neither by itself nor by the relay: the promise is not about them.
-    for (const { payload } of device.store.sealed)
-      if (payload && !this.relay.acceptedPayloads.has(payload)) this.watch.forget(payload)
+    // An old copy can know neither by itself nor by the relay what was encrypted after it and never accepted:
+    // the promise is not about that.
+    for (const payload of device.made.slice(copy.made))
+      if (!this.relay.acceptedPayloads.has(payload)) this.watch.forget(payload)
     this.#beginLife(device)
-    device.restart(copy)
+    device.restart(copy.store)
   }
 
   #beginLife(device: Device): void {
