@@ -50,6 +50,10 @@ export class Engine {
   /** Version 3, if the application has it. */
   readonly #forward: LateForward | undefined
   readonly #incoming: Incoming
+  /** How many connections have opened. */
+  #connections = 0
+  /** The connection of the last frame that was handled. */
+  #handled = 0
   /** Handles frames, and retries stored unreadable messages, one after another. */
   readonly #queue = new SerialQueue()
   /** The running work that `stop` waits for. */
@@ -95,7 +99,7 @@ export class Engine {
     this.connection = new Connection(platform, this.http, identity.login, identity.stored.uuid, {
       onState: (state) => this.#onState(state),
       onOpen: (features) => this.#onOpen(features),
-      onFrame: (frame, bytes) => this.#incoming.push(frame, bytes),
+      onFrame: (frame, bytes) => this.#incoming.push(frame, bytes, this.#connections),
       onHeartbeat: () => this.messages.outbox.onHeartbeat(),
       onPing: () => this.messages.receipts.onPing(),
       onPong: () => this.messages.receipts.onPong(),
@@ -120,7 +124,7 @@ export class Engine {
       forward: this.#forward,
     })
     this.#incoming = new Incoming({
-      handle: (frame, following) => this.#enqueue(() => this.#handle(frame, following)),
+      handle: (...received) => this.#enqueue(() => this.#handle(...received)),
       onError: (error) => emitter.emit('error', error),
       onFlood: () => this.connection.reopen(),
     })
@@ -174,8 +178,11 @@ export class Engine {
     if (frame.type === 'call_offer') this.#emitter.emit('call_waiting', { callId: frame.call_id })
   }
 
-  async #handle(frame: RelayFrame, following: readonly RelayFrame[]): Promise<void> {
+  async #handle(frame: RelayFrame, following: readonly RelayFrame[], connection: number): Promise<void> {
     await this.journal.room()
+    // Frames of an ended connection may still wait when the next one opens: what failed counts for them.
+    if (connection !== this.#handled) this.messages.confirmations.release()
+    this.#handled = connection
     // The other side ended the friendship, which no frame reports.
     if (frame.type === 'error' && frame.error === 'NOT_FRIENDS') this.friends.hint()
     if ('from' in frame && 'conv_id' in frame && this.#isNewAlias(frame.conv_id, frame.from))
@@ -189,7 +196,9 @@ export class Engine {
       case 'friend_accepted':
         return this.friends.hint()
       case 'sync_end':
-        this.#forward?.onSynced(frame.incarnation, this.sessions.list().length > 0)
+        // The frames of the present connection may not all be here yet.
+        if (connection === this.#connections)
+          this.#forward?.onSynced(frame.incarnation, this.sessions.list().length > 0)
         return this.journal.record([], () => this.#emitter.emit('synced', { count: frame.count }))
       case 'error':
         return this.#onErrorFrame(frame)
@@ -268,6 +277,7 @@ export class Engine {
 
   #onOpen(features: readonly string[]): void {
     this.#keyCheck = undefined
+    this.#connections += 1
     this.#forward?.onOpen(features)
     this.friends.hint()
     this.messages.onOpen(features.includes('after'))

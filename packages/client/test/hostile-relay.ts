@@ -105,6 +105,7 @@ export class HostileRelay {
   readonly aliasId = 'u12345678'
   friends: unknown = []
   answersPings = true
+  answersSyncs = true
   /** Answers that replace the usual ones, by method and path. */
   readonly answers: Record<string, Answer> = {}
   /** The method and path of every HTTP request. */
@@ -132,7 +133,7 @@ export class HostileRelay {
         message: (_, text) => {
           const frame: Json = JSON.parse(String(text))
           this.received.push(frame)
-          if (frame.type === 'sync') this.send({ type: 'sync_end', count: 0 })
+          if (frame.type === 'sync' && this.answersSyncs) this.send({ type: 'sync_end', count: 0 })
           if (frame.type === 'ping' && this.answersPings) this.send({ type: 'pong', at: 1 })
         },
       },

@@ -48,7 +48,7 @@ export class Confirmations {
   }
 
   /**
-   * Stops confirming a conversation on this connection. The relay sends its messages again on the next one.
+   * Stops confirming a conversation until `release`. The relay sends its messages again on a new connection.
    */
   hold(conversationId: string): void {
     this.#held.add(conversationId)
@@ -71,10 +71,17 @@ export class Confirmations {
     return this.#held.has(conversationId) || seq > (this.#awaited.get(conversationId) ?? seq)
   }
 
-  /** Call it for a new connection: the relay sends everything unconfirmed again. */
-  onOpen(): void {
+  /**
+   * Call it before the first frame of a new connection is handled, and not when it opens: the relay sends
+   * everything unconfirmed again, but frames of the connection before may still wait here.
+   */
+  release(): void {
     this.#held.clear()
     this.#awaited.clear()
+  }
+
+  /** Call it for a new connection. */
+  onOpen(): void {
     this.#sent.clear()
     this.#refused.clear()
   }

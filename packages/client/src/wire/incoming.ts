@@ -8,15 +8,16 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024
 interface WaitingFrame {
   readonly frame: RelayFrame
   readonly bytes: number
+  readonly connection: number
 }
 
 /** Receives the frames. */
 export interface FrameSink {
   /**
    * Handles one frame. Its writes to the store may still be pending when this resolves. `following` are the
-   * next frames, as far as they are here: at most 63.
+   * next frames, as far as they are here: at most 63. The frame came on this connection, which may be gone.
    */
-  handle(frame: RelayFrame, following: readonly RelayFrame[]): Promise<void>
+  handle(frame: RelayFrame, following: readonly RelayFrame[], connection: number): Promise<void>
   onError(error: ClientError): void
   onFlood(): void
 }
@@ -33,7 +34,8 @@ export class Incoming {
     this.#sink = sink
   }
 
-  push(frame: RelayFrame, bytes: number): void {
+  /** @param connection the number of the connection that it came on */
+  push(frame: RelayFrame, bytes: number, connection: number): void {
     if (this.#stopped) return
     if (this.#waitingBytes + bytes > MAX_WAITING_BYTES) {
       // No dropped frame was confirmed, so an honest relay sends it again.
@@ -42,7 +44,7 @@ export class Incoming {
       this.#sink.onFlood()
       return
     }
-    this.#waiting.push({ frame, bytes })
+    this.#waiting.push({ frame, bytes, connection })
     this.#waitingBytes += bytes
     if (!this.#running) void this.#run()
   }
@@ -58,11 +60,11 @@ export class Incoming {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting
       this.#waiting = []
-      for (const [at, { frame, bytes }] of batch.entries()) {
+      for (const [at, { frame, bytes, connection }] of batch.entries()) {
         if (this.#stopped) break
         try {
           const following = batch.slice(at + 1, at + 64).map((next) => next.frame)
-          await this.#sink.handle(frame, following)
+          await this.#sink.handle(frame, following, connection)
         } catch (error) {
           this.#sink.onError(asClientError(error, 'BAD_REPLY'))
         }
