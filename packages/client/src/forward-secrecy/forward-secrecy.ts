@@ -256,14 +256,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     after: () => void = () => {},
   ): void {
     const given = this.#courseOf(conversationId).give(event, changes)
-    const done = given.then(
-      async (made) => {
-        // Without the contact's keys the course does not learn of it; the rest is stored all the same.
-        if (made === 'no_keys' && changes.length > 0) await this.#context.journal.write(changes)
-        after()
-      },
-      (error: unknown) => this.#report(error),
-    )
+    const done = given.then(after, (error: unknown) => this.#report(error))
     void this.#context.work(done)
   }
 

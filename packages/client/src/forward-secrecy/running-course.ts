@@ -13,6 +13,7 @@ import {
   type Step,
   type Surroundings,
   step,
+  stepWithoutKeys,
 } from '../secrecy/version-3/version-3.ts'
 import type { SecretStates, SecretUpdate } from '../stores/secret-states.ts'
 import type { StoreChange } from '../stores/stores.ts'
@@ -28,7 +29,7 @@ export interface Synced {
 export interface CourseHost {
   readonly states: SecretStates
   readonly conversationId: string
-  readonly clock: Pick<Clock, 'after'>
+  readonly clock: Pick<Clock, 'after' | 'now'>
   /** Undefined while the contact's keys are unknown or refused. */
   readonly surroundings: () => Promise<Surroundings | undefined>
   /**
@@ -97,14 +98,19 @@ export class RunningCourse {
    * Gives an event to the course, with other changes of the same write. Resolves once all is durable,
    * with the step.
    * @param at when the relay took the message of the event, in milliseconds since 1970
-   * @returns `no_keys` if nothing can happen now
+   * @returns `no_keys` if nothing can happen now. What needs no keys of the contact is noted without them.
    */
   give(event: CourseEvent, changes: readonly StoreChange[] = [], at?: number): Promise<Step | NotNow> {
     return this.#queue.run(async () => {
       const around = await this.#host.surroundings()
-      if (!around) return 'no_keys'
-      await this.#load(around)
-      return this.#step(event, around, changes, at)
+      if (around) {
+        await this.#load(around)
+        return this.#step(event, around, changes, at)
+      }
+      const before = await this.#loaded()
+      const made = await stepWithoutKeys(before, event, this.#host.clock.now())
+      if (made) await this.#store([await this.#made(before, made, at)], changes)
+      return made ?? 'no_keys'
     })
   }
 

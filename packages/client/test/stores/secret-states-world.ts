@@ -22,6 +22,10 @@ export class StillClock {
     return () => this.#waiting.delete(entry)
   }
 
+  now(): number {
+    return this.#nowMs
+  }
+
   pass(ms: number): void {
     this.#nowMs += ms
     for (const entry of [...this.#waiting]) {

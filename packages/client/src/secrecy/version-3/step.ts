@@ -43,10 +43,49 @@ export interface Step {
  * loaded: then nothing has happened, and the event comes again.
  */
 export async function step(course: Course, event: CourseEvent, around: Surroundings): Promise<Step> {
-  const turn = new Turn(course, around)
+  const turn = new Turn(course, around.now, around)
   dropOld(turn)
   await apply(turn, event)
   await goOn(turn)
+  return stepOf(turn)
+}
+
+/**
+ * Notes what has happened while the contact's keys are unknown or refused, and does nothing beyond that: a
+ * message of which the state does not learn that the relay has it would hold up all later ones for good.
+ * @returns undefined for an event that has to be given again
+ */
+export async function stepWithoutKeys(
+  course: Course,
+  event: CourseEvent,
+  now: number,
+): Promise<Step | undefined> {
+  const noted = withoutKeys(event)
+  if (!noted) return undefined
+  const turn = new Turn(course, now, undefined)
+  await apply(turn, noted)
+  return stepOf(turn)
+}
+
+/** What is left of an event without the contact's keys. The answer of a request is asked for again. */
+function withoutKeys(event: CourseEvent): CourseEvent | undefined {
+  switch (event.type) {
+    case 'peer_speaks':
+    case 'down':
+    case 'accepted':
+    case 'stale':
+    case 'failed':
+    case 'unanswered':
+      return event
+    case 'group':
+    case 'key_packages':
+      return { type: 'unanswered' }
+    default:
+      return undefined
+  }
+}
+
+function stepOf(turn: Turn): Step {
   const { outcome, keep, handshake, asks, notices } = turn
   return { course: turn.course, outcome, keep, handshake, asks, notices, maySend: maySend(turn.course) }
 }

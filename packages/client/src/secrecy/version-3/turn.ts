@@ -19,25 +19,31 @@ export interface Surroundings {
 
 /** Collects the results of one event. */
 export class Turn {
-  readonly around: Surroundings
+  /** Milliseconds since 1970, by this device. */
+  readonly now: number
   readonly keep: Keep[] = []
   readonly asks: Ask[] = []
   readonly notices: Notice[] = []
   handshake: Handshake | undefined
   outcome: Outcome = 'handled'
+  readonly #around: Surroundings | undefined
   #course: Course
 
-  constructor(course: Course, around: Surroundings) {
+  /** @param around undefined while the contact's keys are unknown or refused */
+  constructor(course: Course, now: number, around: Surroundings | undefined) {
     this.#course = course
-    this.around = around
+    this.now = now
+    this.#around = around
+  }
+
+  /** What the step may use. */
+  get around(): Surroundings {
+    if (!this.#around) throw new Error('a step without the keys of the contact needs them')
+    return this.#around
   }
 
   get course(): Course {
     return this.#course
-  }
-
-  get now(): number {
-    return this.around.now
   }
 
   change(changes: Partial<Course>): void {
