@@ -13,7 +13,7 @@ test('every notice is said in one line with the name, but a message that cannot 
   const plain = [
     ...['began', 'displaced', 'out_of_order', 'history_differs', 'forked', 'false_handshake'],
     ...['false_group_info', 'foreign_key_package', 'no_key_packages', 'relay_restored', 'relay_went_back'],
-    ...['store_behind', 'handshake_failed', 'lowered', 'waits'],
+    ...['store_behind', 'handshake_failed', 'lowered', 'waits', 'later_version'],
   ] as const
   const notices: readonly Notice[] = [
     ...plain.map((tell) => ({ tell }) as const),

@@ -69,6 +69,8 @@ export function secrecyNotice(notice: Notice, name: string, alias: string): stri
       return `! The relay refused a change of keys with ${name}.`
     case 'lowered':
       return `! From here on, messages with ${name} go without forward secrecy, because you said so: one key opens all of them, and a recovery phrase gives it. Ask ${name} over another channel whether their app has changed: a relay that wants to read along would make it look so. This ends when ${name}’s app has forward secrecy again.`
+    case 'later_version':
+      return `! A newer version of this program was used with ${name} in this folder, and this one cannot read its keys. Messages wait here and at the relay, and none is lost. Start the newer version again.`
     default:
       return notice satisfies never
   }

@@ -27,7 +27,7 @@ import { accountOf, type OwnLeaf, openOwnLeaf } from './own-leaf.ts'
 import { type MsgFrame, ReceivingFrames } from './receiving-frames.ts'
 import { readsStore, recordsOf } from './records.ts'
 import { answerTo } from './relay-answers.ts'
-import { RunningCourse, type Synced } from './running-course.ts'
+import { ofLaterVersion, RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
 import { WithdrawnMessages } from './withdrawn-messages.ts'
 
@@ -76,8 +76,14 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       startWorker: givenWorker(),
     })
     const { host } = platform.relayUrl
-    const leaf = await openOwnLeaf(states, host, keys, platform.random, platform.clock.now())
-    return new ForwardSecrecy(context, states, leaf)
+    try {
+      const leaf = await openOwnLeaf(states, host, keys, platform.random, platform.clock.now())
+      return new ForwardSecrecy(context, states, leaf)
+    } catch (error) {
+      // The next use opens them again.
+      await states.abandon()
+      throw error
+    }
   }
 
   private constructor(context: ForwardContext, states: SecretStates, leaf: OwnLeaf) {
@@ -217,8 +223,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
 
   /** Carries out what the user decided. Resolves once it is stored. */
   async decide(conversationId: ConversationId, word: SecrecyWord): Promise<void> {
-    if (word !== 'allow_older_version') await this.#courseOf(conversationId).give({ type: word })
-    else await this.#lower(conversationId)
+    if (word === 'allow_older_version') return this.#lower(conversationId)
+    const made = await this.#courseOf(conversationId).give({ type: word })
+    if (made === 'later_version') throw ofLaterVersion()
   }
 
   /** Stops permanently, once the work under way is stored. */
@@ -256,7 +263,11 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     after: () => void = () => {},
   ): void {
     const given = this.#courseOf(conversationId).give(event, changes)
-    const done = given.then(after, (error: unknown) => this.#report(error))
+    const done = given.then(
+      // The message stays in the outbox then: the later version has to learn the relay's answer to it.
+      (made) => (made === 'later_version' ? undefined : after()),
+      (error: unknown) => this.#report(error),
+    )
     void this.#context.work(done)
   }
 
@@ -273,6 +284,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
       usedSecrets: ({ keep }) =>
         this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
       afterStep: (made) => this.#afterStep(conversationId, made),
+      onLaterVersion: () => this.#tell(conversationId, { tell: 'later_version' }),
       synced: () => this.#synced,
     })
     this.#courses.set(conversationId, course)

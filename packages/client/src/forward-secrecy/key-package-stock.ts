@@ -109,7 +109,9 @@ export class KeyPackageStock {
     for (const id of await this.#states.list('package')) {
       const state = await this.#states.get('package', id)
       const stored = state instanceof Uint8Array ? readPackage(state) : undefined
-      if (!stored || stored.notAfter + WAIT_MS < this.#now()) old.push(id)
+      // One that only a later version reads is left to it.
+      const isLost = !(state instanceof Uint8Array)
+      if (isLost || (stored && stored.notAfter + WAIT_MS < this.#now())) old.push(id)
     }
     if (old.length > 0) await this.#states.write(old.map((id) => ({ kind: 'package', id, state: undefined })))
   }

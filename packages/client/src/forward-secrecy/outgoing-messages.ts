@@ -101,7 +101,7 @@ export class OutgoingMessages {
       const event = await this.#sendEventOf(intent)
       const { internalId: id } = intent
       const made = await this.#courseOf(conversationId).give(event ?? { type: 'failed', id })
-      if (made === 'no_keys' || (event && made.outcome === 'later')) return
+      if (typeof made === 'string' || (event && made.outcome === 'later')) return
       // Nothing is left of it to send: it was retracted or removed.
       if (!event) await outbox.drop(id)
     }

@@ -8,6 +8,7 @@ import {
   signLeafCertificate,
 } from '@sotto/crypto/version-3'
 import { type LeafKeys, newSignatureKeys } from '@sotto/mls'
+import { ClientError } from '../client-error.ts'
 import type { SecretStates } from '../stores/secret-states.ts'
 
 const VERSION = 1
@@ -20,7 +21,10 @@ export interface OwnLeaf {
   readonly keys: LeafKeys
 }
 
-/** Opens this device's leaf, or makes and stores one. A leaf for another relay is replaced. */
+/**
+ * Opens this device's leaf, or makes and stores one. A leaf for another relay is replaced.
+ * @throws ClientError `STORE_FAILED` for a leaf of a later version, which is left as it is
+ */
 export async function openOwnLeaf(
   states: SecretStates,
   relay: string,
@@ -31,6 +35,8 @@ export async function openOwnLeaf(
   for (const device of await states.list('leaf')) {
     const state = await states.get('leaf', device)
     const keys = state instanceof Uint8Array ? readLeaf(state) : undefined
+    if (keys === 'later_version')
+      throw new ClientError('STORE_FAILED', 'a later version of this program has written this device’s keys')
     if (keys && readLeafCertificate(keys.credential).relay === relay) return { device, keys }
     await states.write([{ kind: 'leaf', id: device, state: undefined }])
   }
@@ -51,10 +57,9 @@ export function accountOf({ agreement, signing }: IdentityKeys): AccountKeys {
   return { x25519: agreement.publicKey, ed25519: signing.publicKey }
 }
 
-/** Undefined for a leaf of a later version, which this one does not use. */
-function readLeaf(state: Uint8Array): LeafKeys | undefined {
+function readLeaf(state: Uint8Array): LeafKeys | 'later_version' {
   const from = new ByteReader(state)
-  if (from.number() !== VERSION) return undefined
+  if (from.number() !== VERSION) return 'later_version'
   return {
     credential: from.bytes(),
     signaturePublicKey: from.bytes(),

@@ -49,7 +49,7 @@ export class ReceivingFrames {
           this.#unknown.add(conv_id)
           hintFriendSync()
         }
-        if (made === 'no_keys' || made.outcome === 'later') return confirmations.await(conv_id, seq)
+        if (typeof made === 'string' || made.outcome === 'later') return confirmations.await(conv_id, seq)
         confirmations.arrived(conv_id, seq)
         confirmations.add(conv_id, seq, from)
       }

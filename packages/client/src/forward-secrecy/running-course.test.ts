@@ -20,6 +20,7 @@ async function newCourse(host: Partial<CourseHost>): Promise<{ course: RunningCo
     readsStore: () => false,
     usedSecrets: async () => [],
     afterStep: (made) => steps.push(made),
+    onLaterVersion: () => {},
     synced: () => undefined,
     ...host,
   })

@@ -2,6 +2,7 @@
 // the other, writes what a step keeps, and then sends, asks and tells.
 import { CALL_EXPORTER_LABEL, CALL_SECRET_BYTES } from '@sotto/crypto/version-3'
 import { exportSecret, type Group } from '@sotto/mls'
+import { ClientError } from '../client-error.ts'
 import { type Clock, SerialQueue } from '../platform/platform.ts'
 import {
   type Course,
@@ -43,6 +44,8 @@ export interface CourseHost {
   readonly usedSecrets: (made: Step) => Promise<readonly SecretUpdate[]>
   /** Called after a step is durable: sends, asks and tells. */
   readonly afterStep: (made: Step) => void
+  /** Called once if the state is one that only a later version of this program reads. */
+  readonly onLaterVersion: () => void
   /** Undefined until this connection has its `sync_end`. */
   readonly synced: () => Synced | undefined
 }
@@ -55,8 +58,8 @@ export interface Recorded {
   readonly after: () => void
 }
 
-/** Why an event was not handled. */
-type NotNow = 'no_keys'
+/** Why an event was not handled. Under `later_version` it never is in this run, and nothing is written. */
+type NotNow = 'no_keys' | 'later_version'
 
 /** A frame, and when the relay took its message, in milliseconds since 1970. */
 export interface TimedFrame {
@@ -81,6 +84,7 @@ export class RunningCourse {
   readonly #queue = new SerialQueue()
   readonly #left: LeftSecrets
   #course: Course | undefined
+  #isOfLaterVersion = false
   #wasSynced: Synced | undefined
   #maySend = false
 
@@ -98,16 +102,17 @@ export class RunningCourse {
    * Gives an event to the course, with other changes of the same write. Resolves once all is durable,
    * with the step.
    * @param at when the relay took the message of the event, in milliseconds since 1970
-   * @returns `no_keys` if nothing can happen now. What needs no keys of the contact is noted without them.
+   * @returns why nothing happened, if nothing did. What needs no keys of the contact is noted without them.
    */
   give(event: CourseEvent, changes: readonly StoreChange[] = [], at?: number): Promise<Step | NotNow> {
     return this.#queue.run(async () => {
+      const before = await this.#read()
+      if (!before) return 'later_version'
       const around = await this.#host.surroundings()
       if (around) {
         await this.#load(around)
         return this.#step(event, around, changes, at)
       }
-      const before = await this.#loaded()
       const made = await stepWithoutKeys(before, event, this.#host.clock.now())
       if (made) await this.#store([await this.#made(before, made, at)], changes)
       return made ?? 'no_keys'
@@ -119,7 +124,7 @@ export class RunningCourse {
    * taken is durable, with a result for each; the rest of the frames has to be given again. A crash before
    * the write leaves all of them at the relay, as if none had come.
    * @param frames no two of them with the same id or `seq`
-   * @returns at least one result; the last one may be `no_keys` or of the outcome `later`
+   * @returns at least one result; the last one may be why it was not handled, or of the outcome `later`
    */
   giveFrames(frames: readonly TimedFrame[]): Promise<readonly (Step | NotNow)[]> {
     return this.#queue.run(() => this.#takeFrames(frames))
@@ -127,7 +132,7 @@ export class RunningCourse {
 
   /** What holds it up until the user decides. */
   stop(): Promise<Course['stop']> {
-    return this.#queue.run(async () => (await this.#loaded()).stop)
+    return this.#queue.run(async () => (await this.#read())?.stop)
   }
 
   /** The relay's epoch of the present group; undefined without one. */
@@ -172,23 +177,33 @@ export class RunningCourse {
   }
 
   async #load(around: Surroundings): Promise<void> {
-    await this.#loaded()
     const synced = this.#host.synced()
     if (!synced || synced === this.#wasSynced) return
     this.#wasSynced = synced
     await this.#step({ type: 'synced', ...synced }, around, [])
   }
 
+  /** @throws ClientError `STORE_FAILED` for the state of a later version */
   async #loaded(): Promise<Course> {
-    this.#course ??= await this.#read()
-    return this.#course
+    const course = await this.#read()
+    if (!course) throw ofLaterVersion()
+    return course
   }
 
-  async #read(): Promise<Course> {
-    const { states, conversationId } = this.#host
+  /** The state; undefined for one of a later version, which must stay as it is. */
+  async #read(): Promise<Course | undefined> {
+    if (this.#course || this.#isOfLaterVersion) return this.#course
+    const { states, conversationId, onLaterVersion } = this.#host
     const state = await states.get('conversation', conversationId)
-    // What cannot be read is lost. The course then rejoins.
-    return state instanceof Uint8Array ? decodeCourse(state) : newCourse()
+    try {
+      // A record that no key opens is lost. The course then rejoins.
+      this.#course = state instanceof Uint8Array ? decodeCourse(state) : newCourse()
+    } catch {
+      // It was sealed on this device as it is, so another version of this program has written it.
+      this.#isOfLaterVersion = true
+      onLaterVersion()
+    }
+    return this.#course
   }
 
   async #step(
@@ -207,6 +222,7 @@ export class RunningCourse {
     const results: (Step | NotNow)[] = []
     const made: Made[] = []
     let [startedAt, isAlone] = [0, false]
+    if (!(await this.#read())) return ['later_version']
     for (const { event, at } of frames) {
       const around = await this.#host.surroundings()
       if (!around) {
@@ -276,6 +292,14 @@ export class RunningCourse {
       dropped.map(async ({ epoch, group }) => ({ epoch, secret: await callSecretOf(group) })),
     )
   }
+}
+
+/** What is thrown where a state of a later version would be needed. */
+export function ofLaterVersion(): ClientError {
+  return new ClientError(
+    'STORE_FAILED',
+    'a later version of this program has written this conversation’s keys',
+  )
 }
 
 /** 32 bytes: what a group exports for the calls of its epoch (RFC 9420, section 8.5). */

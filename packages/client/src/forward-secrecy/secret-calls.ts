@@ -23,7 +23,7 @@ import type {
   SignalToSeal,
 } from './call-secrecy.ts'
 import type { ForwardContext } from './forward-context.ts'
-import type { RunningCourse } from './running-course.ts'
+import { ofLaterVersion, type RunningCourse } from './running-course.ts'
 
 /** How long a call waits for a group that is surely the present one, in milliseconds. */
 const PREPARE_WITHIN_MS = 20_000
@@ -63,7 +63,7 @@ export class SecretCalls implements CallSecrecy {
     const settled = this.#untilSettled(conversationId)
     try {
       await course.give({ type: 'peer_speaks' })
-      await course.give({ type: 'call' })
+      if ((await course.give({ type: 'call' })) === 'later_version') throw ofLaterVersion()
       return await settled.promise
     } finally {
       settled.end()

@@ -40,6 +40,7 @@ const LOUD: ReadonlySet<SecrecyNotice['tell']> = new Set([
   ...(['false_group_info', 'foreign_key_package', 'no_key_packages', 'relay_went_back'] as const),
   'lowered',
   'waits',
+  'later_version',
 ])
 
 export class SecrecyLogs {

@@ -50,6 +50,8 @@ export function secrecyWords(notice: SecrecyEvent['notice'], name: string): stri
       return t.handshakeFailed
     case 'lowered':
       return t.lowered(name)
+    case 'later_version':
+      return t.laterVersion(name)
     default:
       notice satisfies never
       return undefined

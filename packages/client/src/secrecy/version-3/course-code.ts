@@ -56,8 +56,9 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
 
 /**
  * The state of bytes, also of the version before. Throws `CryptoError` `INVALID_ENCODING` for bytes that are
- * none or of another version, and `MlsError` `VERSION` for a group of a later version. A device whose state
- * cannot be read begins with `newCourse`, and rejoins.
+ * none or of another version, and `MlsError` `VERSION` for a group of a later version. Such a state is left
+ * as it is: the program that wrote it goes on with it. A device that has lost its state begins with
+ * `newCourse`, and rejoins.
  */
 export function decodeCourse(bytes: Uint8Array): Course {
   const from = new ByteReader(bytes)

@@ -176,6 +176,8 @@ export type RejoinReason =
  * - `store_behind`: this device's store is older than what it sent.
  * - `handshake_failed`: the relay refused a handshake for good.
  * - `lowered`: the user has permitted messages without forward secrecy. The course itself never tells it.
+ * - `later_version`: a later version of the program wrote the state, so nothing is sent or read here, and
+ *   nothing is lost. The course itself never tells it.
  */
 export type Notice =
   | { readonly tell: 'began' | 'displaced' | 'out_of_order' | 'history_differs' | 'forked' }
@@ -184,7 +186,7 @@ export type Notice =
   | { readonly tell: 'missing'; readonly count: number }
   | { readonly tell: 'unreadable'; readonly id: string }
   | { readonly tell: 'false_handshake' | 'false_group_info' | 'foreign_key_package' | 'no_key_packages' }
-  | { readonly tell: 'waits' }
+  | { readonly tell: 'waits' | 'later_version' }
   | { readonly tell: 'relay_restored' | 'relay_went_back' | 'store_behind' | 'handshake_failed' | 'lowered' }
 
 /**

@@ -75,4 +75,6 @@ export const secrecy = {
   relayWentBack: 'The relay has fallen back to an earlier state, and did not say why.',
   storeBehind: 'What this device has stored is older than what it has sent.',
   handshakeFailed: 'The relay has refused a change of keys.',
+  laterVersion: (name: string) =>
+    `A newer version of Sotto was used here with ${name}, and this one cannot read its keys. Messages wait, and none is lost. Reload the page to get the newer version.`,
 }
