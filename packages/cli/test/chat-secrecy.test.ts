@@ -232,6 +232,39 @@ test('by the word of the user, messages go without forward secrecy until the fri
     expect((await storedIn(home)).slice(-3).map(({ version }) => version)).toEqual([undefined, 3, 3])
 })
 
+test('what a friend with an older app cannot read leaves by the word of the user, in its order', async () => {
+  const alice = await join('alice', { forwardSecrecy: forwardSecrecy() })
+  const mnemonic = alice.client.identity?.mnemonic ?? ''
+  const { chat, alias } = await friendOf(alice, 'bob')
+  for (let at = 0; at < EXCHANGES && !WITH.test(chat.output); at += 1) {
+    await alice.client.send(alias, `question ${at}`)
+    await chat.sees(new RegExp(`alice: question ${at}$`, 'm'))
+    chat.enter(`answer ${at}`)
+    await alice.receives(`answer ${at}`)
+  }
+  await alice.client.close()
+  const older = await Person.open('alice', world.relay.url, {})
+  people.push(older)
+  await older.client.recover({ mnemonic })
+  await older.connect()
+  await older.client.syncFriends()
+  chat.enter('one')
+  chat.enter('two')
+  await chat.sees(/^• alice is connected with a client that has no forward secrecy\. Messages wait/m)
+  chat.enter('/allowolder')
+  chat.enter('three')
+  await older.receives('three')
+  // The last answer may come, too: the device before had not confirmed it.
+  expect(older.heard.message.slice(-3).map(({ text, version }) => [text, version])).toEqual([
+    ...[
+      ['one', undefined],
+      ['two', undefined],
+      ['three', undefined],
+    ],
+  ])
+  expect(await chat.end()).toBe(0)
+})
+
 test('a text with forward secrecy is edited and gets a reaction, which both chats show; one without cannot', async () => {
   const { alice, bob, homes } = await friends()
   alice.enter('of the old days')
