@@ -1,6 +1,9 @@
 // A contact goes back to an application without forward secrecy: messages wait, and only the user's word lets
 // them leave without it, until the contact has it again.
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   AliasId,
   ConversationId,
@@ -14,14 +17,17 @@ import { failureOf } from '../../protocol/test/failure-of.ts'
 import { Edits, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { deviceOf } from '../src/module-access.ts'
+import { FileStore } from '../src/stores/file-store.ts'
 import type { OutboxIntent, StoredMessage } from '../src/stores/stores.ts'
-import { forwardFriends } from './forward-people.ts'
+import { forwardFriends, untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
 
 setDefaultTimeout(240_000)
 
 const world = new PeopleWorld()
+const folder = await mkdtemp(join(tmpdir(), 'sotto-lowered-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** The account of a person on another device, which takes it over. */
 async function moves(person: Person, options: { readonly forwardSecrecy?: true }): Promise<Person> {
@@ -151,23 +157,89 @@ test('what waits at the relay is taken back, and leaves before all that was writ
 })
 
 test('so is what an earlier run had sent, also if the answer of the relay was lost', async () => {
-  const [alice, before] = await forwardFriends(world)
-  const last = await alice.client.send(before.alias, 'the last one with a key of its own')
-  await alice.sees(before.alias, last.id, 'delivered')
-  const bob = await moves(before, {})
-  const waiting = await alice.client.send(bob.alias, 'it waits')
-  await alice.sees(bob.alias, waiting.id, 'sent')
-  const { http } = deviceOf(alice.client).needEngine()
-  const conv_id = v.parse(ConversationId, waiting.conversationId)
-  alice.client.disconnect()
-  // As if a run had ended between the request and its reply.
-  const params = { conv_id }
-  expect(await http.call(conversationEndpoints.withdrawMessages, { params })).toEqual({ ids: [waiting.id] })
-  await new SecrecyChoices(alice.client).allowOlderVersion(bob.alias)
-  await alice.client.send(bob.alias, 'written without a connection')
-  await alice.connect()
-  await bob.receives('written without a connection')
-  expect(bob.heard.message.map(({ text }) => text)).toEqual(['it waits', 'written without a connection'])
+  const options = { forwardSecrecy: forwardSecrecy() }
+  const before = await world.join('alice', { ...options, store: await FileStore.open(folder) })
+  const first = await world.join('bob', options)
+  await before.befriend(first)
+  await untilVersion3(before, first)
+  const last = await before.client.send(first.alias, 'the last one with a key of its own')
+  await before.sees(first.alias, last.id, 'delivered')
+  const bob = await moves(first, {})
+  const texts = ['one', 'two', 'three', 'four', 'five']
+  const waiting: StoredMessage[] = []
+  for (const text of texts) waiting.push(await before.client.send(bob.alias, text))
+  for (const { id } of waiting) await before.sees(bob.alias, id, 'sent')
+  const { http } = deviceOf(before.client).needEngine()
+  before.client.disconnect()
+  await new SecrecyChoices(before.client).allowOlderVersion(bob.alias)
+  await before.client.send(bob.alias, 'written without a connection')
+  // As if the run had ended between the request and its reply.
+  const params = { conv_id: v.parse(ConversationId, waiting[0]?.conversationId) }
+  const { messages } = await http.call(conversationEndpoints.withdrawMessages, { params })
+  expect(messages.map(({ id }) => id)).toEqual(waiting.map(({ id }) => id))
+  await before.client.close()
+  const alice = await world.open('alice', { ...options, store: await FileStore.open(folder) })
+  await Promise.all([alice.connect(), alice.client.send(bob.alias, 'written before the script is there')])
+  await bob.receives('written before the script is there')
+  expect(bob.heard.message.map(({ text }) => text)).toEqual([
+    ...[...texts, 'written without a connection', 'written before the script is there'],
+  ])
+  expect([...before.heard.error, ...alice.heard.error]).toEqual([])
+  await alice.client.close()
+})
+
+test('so is what was sent after the contact had forward secrecy again for a while', async () => {
+  const [alice, first] = await forwardFriends(world)
+  const choices = new SecrecyChoices(alice.client)
+  let bob = await moves(first, {})
+  for (const round of [1, 2]) {
+    const { id } = await alice.client.send(bob.alias, `it waits in round ${round}`)
+    await alice.sees(bob.alias, id, 'sent')
+    await choices.allowOlderVersion(bob.alias)
+    expect(await bob.receives(`it waits in round ${round}`)).toMatchObject({ id })
+    bob = await moves(bob, { forwardSecrecy: forwardSecrecy() })
+    await bob.client.send(alice.alias, `I have it in round ${round}`)
+    await alice.receives(`I have it in round ${round}`)
+    await alice.client.send(bob.alias, `so have I in round ${round}`)
+    expect(await bob.receives(`so have I in round ${round}`)).toMatchObject({ version: 3 })
+    bob = await moves(bob, {})
+  }
+  expect(alice.heard.error).toEqual([])
+})
+
+test('an edit and a deletion that are taken back leave once the contact has forward secrecy again', async () => {
+  const [alice, first] = await forwardFriends(world)
+  const [edited, deleted] = [
+    await alice.client.send(first.alias, 'see you at fife'),
+    await alice.client.send(first.alias, 'a secret'),
+  ]
+  for (const { id } of [edited, deleted]) await alice.sees(first.alias, id, 'delivered')
+  const older = await world.open('bob', {})
+  const mnemonic = await first.client.recoveryPhrase()
+  first.client.disconnect()
+  await older.client.recover({ mnemonic })
+  await older.connect()
+  await older.client.syncFriends()
+  await new Edits(alice.client).edit(older.alias, edited.id, 'see you at five')
+  await alice.client.retract(older.alias, deleted.id)
+  await until('both have left', async () => (await alice.store.listOutbox()).length === 0)
+  await new SecrecyChoices(alice.client).allowOlderVersion(older.alias)
+  await alice.client.send(older.alias, 'under the one key')
+  await older.receives('under the one key')
+  await older.client.close()
+
+  // The first device was only away, and has all its keys.
+  await first.connect()
+  await first.client.send(alice.alias, 'back again')
+  await alice.receives('back again')
+  const shown = async () => {
+    const messages = await first.client.messages(alice.alias)
+    return [edited, deleted].map(({ id }) => messages.find((each) => each.id === id))
+  }
+  await until('both have come', async () => {
+    const [one, other] = await shown()
+    return one?.text === 'see you at five' && other?.retracted === true
+  })
   expect(alice.heard.error).toEqual([])
 })
 

@@ -139,13 +139,24 @@ onEveryEngine((relay) => {
     expect((await older.next()).type).toBe('pong')
 
     const answer = await alice.post(`/conversations/${conv}/withdraw`, undefined)
-    expect([answer.status, answer.body]).toEqual([200, { ids: ['h1', 'a1'] }])
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        messages: [
+          { id: 'h1', seq: 1 },
+          { id: 'a1', seq: 2 },
+        ],
+      },
+    ])
     expect(await older.next()).toMatchObject({ type: 'msg', id: 'older', seq: 3 })
-    for (const id of ['h1', 'a1'])
-      expect(await alices.next()).toMatchObject({ type: 'error', error: 'WITHDRAWN', id, conv_id: conv })
+    for (const [id, seq] of [
+      ['h1', 1],
+      ['a1', 2],
+    ] as const)
+      expect(await alices.next()).toMatchObject({ type: 'error', error: 'WITHDRAWN', id, conv_id: conv, seq })
     older.send({ type: 'delivered', conv_id: conv, seq: 3, to: alice.alias })
     expect(await alices.next('delivered')).toMatchObject({ seq: 3 })
-    expect((await bob.post(`/conversations/${conv}/withdraw`, undefined)).body).toEqual({ ids: [] })
+    expect((await bob.post(`/conversations/${conv}/withdraw`, undefined)).body).toEqual({ messages: [] })
   })
 
   test('only the two of an open conversation get its group', async () => {

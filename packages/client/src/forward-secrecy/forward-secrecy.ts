@@ -59,6 +59,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** The conversations of which it was told that messages wait for another client of the contact. */
   readonly #waiting = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
+  /** The conversations whose messages are tried again soon. */
+  readonly #sealsLater = new Set<ConversationId>()
   #synced: Synced | undefined
   /** Whether another device of the account may have been connected since the last `sync_end`. */
   #isDoubtful = false
@@ -105,7 +107,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#withdrawn = new WithdrawnMessages({
       ...{ context, courseOf },
       isSynced: () => this.#synced !== undefined,
-      again: (id) => this.#later(RETRY_MS, () => this.seal(id)),
+      again: (id) => this.#sealLater(id),
     })
     this.#outgoing = new OutgoingMessages(context, courseOf, this.#withdrawn, report)
     this.changes = new OwnChanges(context, {
@@ -195,10 +197,10 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   }
 
   /** A message was taken back, which the user permitted by permitting an older version. */
-  async onWithdrawn({ conv_id, id }: Extract<RelayFrame, { readonly type: 'error' }>): Promise<void> {
+  async onWithdrawn({ conv_id, id, seq }: Extract<RelayFrame, { readonly type: 'error' }>): Promise<void> {
     const session = conv_id === undefined ? undefined : this.#context.sessions.find(conv_id)
-    if (!session || id === undefined) return
-    await this.#withdrawn.told(session.conversationId, id)
+    if (!session || id === undefined || seq === undefined) return
+    await this.#withdrawn.told(session.conversationId, { id, seq })
     this.seal(session.conversationId)
   }
 
@@ -245,6 +247,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     const session = sessions.get(conversationId)
     if (!session.speaks) return
     await journal.write([sessions.noteSecrecy(session, { hadNoGroup: true, lowered: true })])
+    this.#withdrawn.mayBeThere(conversationId)
     this.#tell(conversationId, { tell: 'lowered' })
     this.seal(conversationId)
   }
@@ -252,7 +255,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** The relay has accepted something of version 3, which an older client of the contact cannot read. */
   #takeBack(conversationId: ConversationId): void {
     if (!this.#isLowered(conversationId)) return
-    this.#withdrawn.came(conversationId)
+    this.#withdrawn.mayBeThere(conversationId)
     this.seal(conversationId)
   }
 
@@ -357,6 +360,15 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
 
   #tell(conversationId: ConversationId, notice: Notice): void {
     this.#context.emitter.emit('secrecy', { conversationId, notice })
+  }
+
+  #sealLater(conversationId: ConversationId): void {
+    if (this.#sealsLater.has(conversationId)) return
+    this.#sealsLater.add(conversationId)
+    this.#later(RETRY_MS, () => {
+      this.#sealsLater.delete(conversationId)
+      this.seal(conversationId)
+    })
   }
 
   #tick(conversationId: ConversationId): void {

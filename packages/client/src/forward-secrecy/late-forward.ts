@@ -31,6 +31,8 @@ export class LateForward implements Forward {
   /** Counts the connections: what belongs to one that is gone does nothing. */
   #connection = 0
   #isStopped = false
+  /** What the relay says was taken back, until the script is there. */
+  readonly #withdrawn: Extract<RelayFrame, { readonly type: 'error' }>[] = []
 
   constructor(context: LateContext, load: () => Promise<typeof part>) {
     this.#context = context
@@ -102,8 +104,12 @@ export class LateForward implements Forward {
   }
 
   knows(session: SessionRecord): boolean {
-    if (this.#open?.holds(session)) return false
-    return !this.#hasEpochs || this.#groups.knows(session)
+    if (!this.#hasEpochs) return true
+    if (session.lowered && (this.#open?.holds(session) ?? true)) {
+      if (!this.#open) this.seal(session.conversationId)
+      return false
+    }
+    return this.#groups.knows(session)
   }
 
   /** See `KnownGroups.speaks`. */
@@ -144,9 +150,10 @@ export class LateForward implements Forward {
   }
 
   onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean {
-    // It may be about what an earlier run had sent.
-    if (frame.type === 'error' && frame.error === 'WITHDRAWN') this.#run((part) => part.onWithdrawn(frame))
-    else return this.#open?.onAnswer(frame) ?? false
+    if (frame.type === 'ack' || frame.error !== 'WITHDRAWN') return this.#open?.onAnswer(frame) ?? false
+    // It may be about what an earlier run had sent. The relay tells it once.
+    this.#withdrawn.push(frame)
+    this.#run((part) => this.#giveWithdrawn(part))
     return true
   }
 
@@ -170,6 +177,10 @@ export class LateForward implements Forward {
     await (await this.#part?.catch(() => undefined))?.stop()
   }
 
+  async #giveWithdrawn(part: ForwardSecrecy): Promise<void> {
+    await Promise.all(this.#withdrawn.splice(0).map((frame) => part.onWithdrawn(frame)))
+  }
+
   async #openPart(): Promise<ForwardSecrecy> {
     const { ForwardSecrecy } = await this.#load()
     const { messages, ...context } = this.#context
@@ -179,6 +190,7 @@ export class LateForward implements Forward {
       speaks: (session) => this.#groups.speaks(session),
     })
     this.#open = part
+    this.#run((opened) => this.#giveWithdrawn(opened))
     this.goOn()
     return part
   }

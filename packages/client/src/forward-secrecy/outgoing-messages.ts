@@ -92,7 +92,8 @@ export class OutgoingMessages {
   async #sealAll(conversationId: ConversationId): Promise<void> {
     const { outbox, sessions } = this.#context
     const session = sessions.find(conversationId)
-    if (session?.lowered) await this.#withdrawn.take(session, () => chooseVersions(this.#context, session))
+    if (session?.lowered)
+      await this.#withdrawn.take(conversationId, (lowered) => chooseVersions(this.#context, lowered))
     else if (session) await chooseVersions(this.#context, session)
     if (sessions.find(conversationId)?.lowered) return
     for (;;) {

@@ -39,10 +39,11 @@ async function moveUp(context: Context, { conversationId }: SessionRecord): Prom
 async function moveDown(context: Context, session: SessionRecord): Promise<void> {
   const { outbox, platform, sessions, store } = context
   const { conversationId } = session
-  const waiting = outbox.list(conversationId).toSorted((a, b) => a.addedAt - b.addedAt)
+  const waiting = outbox.list(conversationId).toSorted((a, b) => firstPlace(a) - firstPlace(b))
   const inFlight = new Set(outbox.inFlight(conversationId))
   for (const intent of waiting) {
-    const { version, epoch: _epoch, place: _place, ...before } = intent
+    const { version, epoch: _epoch, place: _place, ...rest } = intent
+    const before = { ...rest, ...(firstPlace(intent) < 0 && { place: firstPlace(intent) }) }
     // What was written under the older version meanwhile leaves after what was written earlier.
     if (version === undefined && !inFlight.has(intent)) outbox.replace(intent)
     if (before.payload !== undefined || before.about || before.resends) continue
@@ -55,9 +56,14 @@ async function moveDown(context: Context, session: SessionRecord): Promise<void>
     // Other keys may have come meanwhile, or the contact speaks version 3 again.
     if (!sessions.isCurrent(session) || sessions.find(conversationId)?.speaks) return
     if (payload.length > PAYLOAD_CHARACTERS) continue
-    const { version: _version, ...rest } = message
-    await replace(context, { ...rest, nonce: nonceOf(payload) }, { ...before, payload })
+    const { version: _version, ...lower } = message
+    await replace(context, { ...lower, nonce: nonceOf(payload) }, { ...before, payload })
   }
+}
+
+/** The place of what was taken back from the relay: before all others. */
+function firstPlace({ place = 0 }: OutboxIntent): number {
+  return Math.min(0, place)
 }
 
 async function replace(

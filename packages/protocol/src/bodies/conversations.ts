@@ -21,5 +21,5 @@ export const GroupReply = v.object({
   sent_seq: v.optional(Seq),
 })
 
-/** What was taken back, the oldest first. Empty if nothing was there, or nothing is left. */
-export const WithdrawnReply = v.object({ ids: v.array(MessageId) })
+/** What was taken back, the oldest first. Empty if nothing is left. */
+export const WithdrawnReply = v.object({ messages: v.array(v.object({ id: MessageId, seq: Seq })) })

@@ -32,7 +32,7 @@ export const conversationEndpoints = define({
     status: 200,
     reply: conversations.WithdrawnReply,
     longReply: true,
-    errors: ['NOT_FOUND'],
+    errors: ['NOT_FOUND', 'MAILBOX_FULL'],
   },
 })
 

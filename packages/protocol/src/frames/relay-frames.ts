@@ -97,7 +97,10 @@ export const relayFrames = frameSchemas({
   ...forwardedCallFrames,
   /** The relay is about to close the connection. The client must not reconnect by itself. */
   goaway: { reason: v.picklist(['new_device_login', 'jwt_revoked', 'account_deleted']) },
-  /** Why one frame was refused. The connection stays open. `EPOCH_STALE` has the conversation's `epoch`. */
+  /**
+   * Why one frame was refused. The connection stays open. `EPOCH_STALE` has the conversation's `epoch`,
+   * `WITHDRAWN` the message's `seq`.
+   */
   error: {
     error: v.string(),
     message: v.string(),
@@ -106,6 +109,7 @@ export const relayFrames = frameSchemas({
     call_id: v.optional(v.string()),
     retry_after_ms: v.optional(v.pipe(v.number(), v.minValue(0))),
     epoch: v.optional(Epoch),
+    seq: v.optional(Seq),
   },
 })
 

@@ -70,8 +70,10 @@ export async function settleErased(
   }
   const { sender_id: sender, told_round: toldRound } = direction
   const notices: Notice[] = []
-  for (const { message_id: id } of messages) {
-    const frame = encodeFrame({ type: 'error', error, message: errorMeanings[error], id, conv_id: convId })
+  for (const { message_id: id, seq } of messages) {
+    const what = { error, message: errorMeanings[error], id, conv_id: convId }
+    // An id that was taken back can be used again.
+    const frame = encodeFrame({ type: 'error', ...what, ...(error === 'WITHDRAWN' ? { seq } : {}) })
     notices.push({ id: await addNotice(sql, sender, frame, { now }), frame })
   }
   return { conversation, sender, notices, hasNewlyCovering: coverMore(marks, before), toldRound }

@@ -4,20 +4,22 @@ import { ConversationId, check } from '@sotto/protocol'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { engines } from '../../test/engines.ts'
 import { countsOf, type MailboxWorld, openMailboxWorld, type Person } from '../../test/mailbox-world.ts'
-import { closeConversation } from './messages.ts'
+import { addNotice, closeConversation } from './messages.ts'
 import { withdrawMessages } from './withdrawal.ts'
 
 for (const engine of engines) {
   describe(`taking back on ${engine.name}`, () => {
     let world: MailboxWorld
     beforeEach(async () => {
-      world = await openMailboxWorld(engine, { mailboxMessages: 6000, mailboxBytes: 1_000_000 })
+      world = await openMailboxWorld(engine, { mailboxMessages: 3000, mailboxBytes: 1_000_000 })
     })
     afterEach(() => world.store.remove())
 
     const takesBack = async (who: Person): Promise<string[]> => {
-      const parts = { storage: world.store.storage, bus: world.bus, clock: world.clock }
-      return (await withdrawMessages(parts, who.id, check(ConversationId, world.conv))).ids
+      const { store, bus, clock, limits } = world
+      const parts = { storage: store.storage, bus, clock, limits }
+      const { messages } = await withdrawMessages(parts, who.id, check(ConversationId, world.conv))
+      return messages.map(({ id }) => id)
     }
     const ringsFrom = (at: number) => () => world.rings.slice(at)
     const idsFor = async (who: Person) => (await world.waitingFor(who)).map(({ id }) => id)
@@ -38,9 +40,10 @@ for (const engine of engines) {
       expect(await idsFor(bob)).toEqual(['older', 'behind'])
       expect(await idsFor(alice)).toEqual(['theirs'])
       expect(await countsOf(world.store.storage)).toEqual([])
-      const told = ['begins', 'unread'].map((id) => ({
-        ...{ type: 'error', error: 'WITHDRAWN', id, conv_id: conv },
-      }))
+      const told = [
+        ['begins', 3],
+        ['unread', 4],
+      ].map(([id, seq]) => ({ type: 'error', error: 'WITHDRAWN', id, conv_id: conv, seq }))
       expect(await toldTo(alice)).toMatchObject(told)
       expect(rings().filter(({ account }) => account === bob.id)).toEqual([
         { account: bob.id, ring: { kind: 'released', conversation: check(ConversationId, conv) } },
@@ -90,6 +93,18 @@ for (const engine of engines) {
       expect(await idsFor(bob)).toEqual(['unread'])
       await store.storage.transaction((sql) => closeConversation(sql, alice.id, bob.id))
       expect(await failureOf(takesBack(alice))).toMatchObject({ code: 'NOT_FOUND' })
+    })
+
+    test('whoever leaves the answers unconfirmed can take back only so much', async () => {
+      const { alice, bob, run, sendInEpoch, limits, clock, store } = world
+      await store.storage.transaction(async (sql) => {
+        for (let at = 0; at < limits.mailboxMessages; at += 1)
+          await addNotice(sql, alice.id, '{}', { now: clock.now() })
+      })
+      await run(sendInEpoch(alice, bob, 'unread', 0))
+      expect(await failureOf(takesBack(alice))).toMatchObject({ code: 'MAILBOX_FULL' })
+      expect(await idsFor(bob)).toEqual(['unread'])
+      expect(await countsOf(store.storage)).toEqual([])
     })
 
     test('a request takes 500 at most, the oldest first', async () => {

@@ -1,10 +1,11 @@
 // What a sender takes back: messages of `crypto_v` 3 that were not delivered, handshakes among them. The
 // contact may have only an older client now, and everything behind such a message waits for a newer one.
-import { type ConversationId, ProtocolError } from '@sotto/protocol'
+import { type ConversationId, type Limits, ProtocolError } from '@sotto/protocol'
 import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../operations/clock.ts'
 import type { AccountId, Storage } from '../storage/storage.ts'
 import { type ErasedRow, ringErased, settleErased } from './erased-messages.ts'
+import { mailboxFull } from './room.ts'
 
 /** How many messages one request takes back at most. */
 const MOST_AT_ONCE = 500
@@ -13,19 +14,21 @@ interface Parts {
   readonly storage: Storage
   readonly bus: Pick<Bus, 'ring'>
   readonly clock: Pick<Clock, 'now'>
+  readonly limits: Pick<Limits, 'mailboxMessages'>
 }
 
 /**
  * Erases undelivered messages of `crypto_v` 3 that an account sent in a conversation, the oldest first. Their
  * ids, except those of handshakes, can be used again. Their sender gets a stored `WITHDRAWN` for each.
- * @returns the ids; empty if there were none
- * @throws ProtocolError `NOT_FOUND` if the account has no such conversation, or may not write in it
+ * @returns what was erased; empty if there was nothing
+ * @throws ProtocolError `NOT_FOUND` if the account has no such conversation, or may not write in it;
+ *   `MAILBOX_FULL` while too many stored answers wait for the account
  */
 export async function withdrawMessages(
-  { storage, bus, clock }: Parts,
+  { storage, bus, clock, limits }: Parts,
   sender: AccountId,
   convId: ConversationId,
-): Promise<{ ids: string[] }> {
+): Promise<{ messages: { id: string; seq: number }[] }> {
   const { recipient, rows, erased } = await storage.transaction(async (sql) => {
     // Locks the conversation first, in the same order as every other transaction.
     const [row] = await sql<{ id: number; recipient: AccountId }>`
@@ -39,6 +42,9 @@ export async function withdrawMessages(
         SELECT seq FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}
           AND crypto_v = 3 ORDER BY seq LIMIT ${MOST_AT_ONCE}) AS oldest`
     if (!last || last.seq === null) return { recipient, rows: [], erased: undefined }
+    const [waiting] = await sql<{ count: number }>`
+      SELECT COUNT(*) AS count FROM notices WHERE account_id = ${sender}`
+    if ((waiting?.count ?? 0) >= limits.mailboxMessages) throw mailboxFull()
     await sql`
       DELETE FROM sent_ids WHERE sender_id = ${sender} AND message_id IN (
         SELECT message_id FROM messages WHERE conversation_id = ${conversation} AND recipient_id = ${recipient}
@@ -56,5 +62,6 @@ export async function withdrawMessages(
     // What waited behind them can go now.
     bus.ring(recipient, { kind: 'released', conversation: convId })
   }
-  return { ids: rows.toSorted((a, b) => a.seq - b.seq).map(({ message_id }) => message_id) }
+  const sorted = rows.toSorted((a, b) => a.seq - b.seq)
+  return { messages: sorted.map(({ message_id: id, seq }) => ({ id, seq })) }
 }
