@@ -266,12 +266,11 @@ export class RunningCourse {
     const state = encodeCourse(last.course)
     await this.#host.states.write(
       [{ kind: 'conversation', id: this.#host.conversationId, state }, ...made.flatMap(({ used }) => used)],
-      [
-        ...changes,
-        ...made.flatMap(({ recorded }) => recorded.changes),
-        ...made.flatMap(({ recorded }) => recorded.late?.() ?? []),
-      ],
-      { rotates: made.some(({ isEntry }) => isEntry) },
+      [...changes, ...made.flatMap(({ recorded }) => recorded.changes)],
+      {
+        rotates: made.some(({ isEntry }) => isEntry),
+        late: () => made.flatMap(({ recorded }) => recorded.late?.() ?? []),
+      },
     )
     this.#course = last.course
     // A connection that is lost may be told late, after the next one: its `sync_end` counts once more then.

@@ -133,18 +133,20 @@ export class SecretStates {
    * Writes states and other changes, all or none, in one write of the store. Resolves once they are durable.
    * With `rotates`, which each commit of a conversation needs, it is a rotation in the same write; removing a
    * state always is one. Calls become durable in their order. The states are copied.
+   * @param late makes changes right before the write: those of whole records, which others may have written
+   *   while the states were sealed
    * @throws ClientError `STORE_FAILED`, `STORE_LOCKED`, `CLOSED`
    */
   async write(
     updates: readonly SecretUpdate[],
     changes: readonly StoreChange[] = [],
-    { rotates = false } = {},
+    { rotates = false, late = (): readonly StoreChange[] => [] } = {},
   ): Promise<void> {
     const named = updates.map(({ kind, id, state }) => ({ name: nameOf(kind, id), state: state?.slice() }))
     const { written } = await this.#inTurn(() =>
       rotates || !this.#erasureKey || named.some(({ state }) => !state)
-        ? this.#rotated(named, changes)
-        : this.#sealed(this.#erasureKey, named, changes),
+        ? this.#rotated(named, changes, late)
+        : this.#sealed(this.#erasureKey, named, changes, late),
     )
     await written
   }
@@ -195,6 +197,7 @@ export class SecretStates {
     erasureKey: Uint8Array,
     updates: readonly Update[],
     changes: readonly StoreChange[],
+    late: () => readonly StoreChange[],
   ): Promise<{ readonly written: Promise<void> }> {
     const keys = new Map(this.#keys)
     const all = [...changes]
@@ -210,13 +213,14 @@ export class SecretStates {
     for (const [name, key] of keys) this.#keys.set(name, key)
     this.#schedule()
     // The next call goes on before this write is durable. The store keeps their order.
-    return { written: handled(this.#store(all)) }
+    return { written: handled(this.#store([...all, ...late()])) }
   }
 
   /** A rotation with other changes in its write. Resolves once the old erasure key is gone, if it can be. */
   async #rotated(
     updates: readonly Update[],
     changes: readonly StoreChange[],
+    late: () => readonly StoreChange[],
   ): Promise<{ readonly written: Promise<void> }> {
     const { randomBytes } = this.#options
     const updated = new Map(updates.map(({ name, state }) => [name, state]))
@@ -239,7 +243,7 @@ export class SecretStates {
     all.push(await this.#keyring(next, generation, keys), { change: 'secret', name: USED })
     await this.#replace(slotOf(generation), this.#free, next)
     this.#free = next
-    await this.#store(all)
+    await this.#store([...all, ...late()])
     // From here on the old keys open nothing that is needed.
     const old = this.#erasureKey
     for (const [name, key] of this.#keys) if (keys.get(name) !== key) key.fill(0)
@@ -256,7 +260,7 @@ export class SecretStates {
   }
 
   async #rotateUsed(): Promise<void> {
-    await this.#rotated([], [])
+    await this.#rotated([], [], () => [])
   }
 
   /** Erases the former erasure key. If that fails, the next rotation does it. */
