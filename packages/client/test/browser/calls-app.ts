@@ -17,6 +17,8 @@ export interface PhoneSettings {
   readonly relayUrl: string
   readonly nickname: string
   readonly relayOnly?: boolean
+  /** Whether messages and calls have forward secrecy, which `calls-forward-app.ts` brings. */
+  readonly hasForwardSecrecy?: boolean
   /** Whether the tabs of this person share a client. */
   readonly isShared?: boolean
   readonly framesPerEpoch?: number
@@ -87,10 +89,12 @@ class Phone {
   readonly connections: RTCPeerConnection[]
   #keyOf: CallPeerOptions['keyOf'] | undefined
   readonly #open: () => Calls
+  readonly #store: MemoryStore
   readonly #video = document.createElement('video')
   readonly #pictures = new Set<string>()
 
-  constructor(client: Client, settings: PhoneSettings) {
+  /** @param store that of a client of one tab */
+  constructor(client: Client, store: MemoryStore, settings: PhoneSettings) {
     const {
       relayOnly = false,
       framesPerEpoch,
@@ -100,6 +104,7 @@ class Phone {
       extraVideos = 0,
     } = settings
     this.client = client
+    this.#store = store
     this.connections = spyOnConnections()
     new BroadcastChannel('tap').addEventListener('message', ({ data }) =>
       this.frames.set(data.id, { ...this.frames.get(data.id), ...data }),
@@ -195,6 +200,25 @@ class Phone {
   /** A frame key that this page has used, in Base64. The name is its side, media section and epoch. */
   key(name: string): string {
     return toBase64(this.keys.get(name) ?? new Uint8Array())
+  }
+
+  /** The one key of the conversation under version 1, in Base64. */
+  async staticKey(): Promise<string> {
+    const [session] = await this.#store.listSessions()
+    return session?.sessionKeyBase64 ?? ''
+  }
+
+  /** Sends a text. @returns the version that it goes under, once the contact has it */
+  async say(contact: string, text: string): Promise<number> {
+    const { id, version = 1 } = await this.client.send(contact, text)
+    await new Promise<void>((resolve) => {
+      const stop = this.client.on('status_change', ({ message }) => {
+        if (message.id !== id || message.status !== 'delivered') return
+        stop()
+        resolve()
+      })
+    })
+    return version
   }
 
   /** The key of the other side's video in this epoch, in Base64. */
@@ -379,10 +403,14 @@ const clock: Clock = {
   // Tabs wait for each other before there is a phone.
   after: (ms, run) => systemClock.after(ms === 30_000 ? ms / (globalThis.phone?.hurry ?? 1) : ms, run),
 }
+const store = new MemoryStore()
 const client: Client = settings.isShared
   ? await SharedClient.open({ relayUrl, clock, name: 'phone', secrets: keyVault(new Uint8Array(32)) })
-  : await SottoClient.open({ relayUrl, clock, store: new MemoryStore() })
-globalThis.phone = new Phone(client, settings)
+  : await SottoClient.open({
+      ...{ relayUrl, clock, store },
+      ...(settings.hasForwardSecrecy ? { forwardSecrecy: true } : {}),
+    })
+globalThis.phone = new Phone(client, store, settings)
 if (!client.identity) await client.create({ nickname: settings.nickname })
 await client.connect()
 globalThis.isReady = true

@@ -29,9 +29,10 @@ export class CallsWorld {
   readonly #contexts: BrowserContext[] = []
   #started: Started | undefined
 
-  constructor() {
+  /** @param page the script of the page */
+  constructor(page = 'calls-app.ts') {
     beforeAll(async () => {
-      const files = ['calls-app.ts', '../../src/calls/call-worker.ts', 'calls-tap-worker.ts']
+      const files = [page, '../../src/calls/call-worker.ts', 'calls-tap-worker.ts']
       const [entry = '', ...workers] = files.map((file) => join(import.meta.dir, file))
       const startServers = async () => {
         const coturn = await startCoturn(SECRET)
