@@ -309,6 +309,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     )
   }
 
+  /** The course of a conversation asks for one step after the other, so none is derived twice. */
   async #sidesOf(session: SessionRecord): Promise<Sides | undefined> {
     const { keys, platform } = this.#context
     const { conversationId, theirEcdhPublicKey, theirEd25519PublicKey } = session

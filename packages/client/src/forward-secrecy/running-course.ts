@@ -279,6 +279,8 @@ export class RunningCourse {
     for (const { step, recorded, left } of made) {
       for (const { epoch, secret } of left) this.#left.add(epoch, secret)
       recorded.after()
+      // Its handshake may be needless by now: a later frame of this write was the contact's commit of the
+      // same epoch. The relay has that one, so it refuses this one as stale, which changes nothing here.
       this.#host.afterStep(step)
     }
   }
