@@ -174,6 +174,27 @@ test('an own text is edited from the field, both sides see it, and a reload keep
   }
 })
 
+test('what was typed into an edit is there again after the conversation was left, until the edit ends', async () => {
+  const [alice] = await aliceAndBob()
+  const { changes: t, common } = alice.t
+  const field = alice.page.getByLabel(t.newText)
+  await alice.writes('At sevn')
+  const edits = async (): Promise<void> => {
+    await alice.opensMenuOf('At sevn')
+    await alice.page.getByRole('menuitem', { name: t.edit }).click()
+  }
+  await edits()
+  await field.fill('At seven')
+  await alice.goesTo('#/chats')
+  await alice.opens('Bob')
+  await alice.field.waitFor()
+  await edits()
+  expect(await field.inputValue()).toBe('At seven')
+  await alice.presses(common.cancel)
+  await edits()
+  expect(await field.inputValue()).toBe('At sevn')
+})
+
 test('an edit of a friend is text, a reaction of odd characters is not shown, and what is newer says so', async () => {
   const [alice, bob, toAlice] = await aliceAndBob()
   const { conversation: t, chats } = alice.t

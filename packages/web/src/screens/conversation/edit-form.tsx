@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
 import { Form } from '../../parts/form.tsx'
 import { notify, notifyError } from '../../session/notices.ts'
+import type { Session } from '../../session/session.ts'
 import { useSession } from '../../session/use-session.ts'
 import { changesTexts } from '../../texts/changes.ts'
 import { numberOf } from '../../texts/dates.ts'
@@ -23,11 +24,24 @@ interface EditFormProps {
   readonly onEnd: () => void
 }
 
-export function EditForm({ message, onEnd }: EditFormProps) {
+/** What was typed into the form of a message, and the text that the message had. */
+interface Draft {
+  readonly before: string
+  readonly typed: string
+}
+
+/** The drafts of edits that were not ended when their conversation was left. A reload loses them. */
+const draftsOf = new WeakMap<Session, Map<string, Draft>>()
+
+export function EditForm({ message, onEnd: onEnded }: EditFormProps) {
   const session = useSession()
+  const drafts = draftsOf.get(session) ?? new Map<string, Draft>()
+  draftsOf.set(session, drafts)
+  const name = `${message.conversationId} ${message.id}`
   const content = contentOf(message)
   const before = content?.kind === 'text' ? content.text : ''
-  const typed = useSignal(before)
+  const draft = drafts.get(name)
+  const typed = useSignal(draft?.before === before ? draft.typed : before)
   const isSaving = useSignal(false)
   const field = useRef<HTMLTextAreaElement>(null)
   const t = { ...texts.value.conversation, ...changesTexts.value }
@@ -37,8 +51,12 @@ export function EditForm({ message, onEnd }: EditFormProps) {
   useLayoutEffect(() => {
     const { current } = field
     current?.focus()
-    current?.setSelectionRange(before.length, before.length)
+    current?.setSelectionRange(current.value.length, current.value.length)
   }, [])
+  const onEnd = (): void => {
+    drafts.delete(name)
+    onEnded()
+  }
   // The list of emoji is closed first.
   useEscape(true, () => {
     if (!field.current?.hasAttribute('aria-activedescendant')) onEnd()
@@ -46,6 +64,7 @@ export function EditForm({ message, onEnd }: EditFormProps) {
 
   const type = (text: string): void => {
     typed.value = text
+    drafts.set(name, { before, typed: text })
   }
   const save = async (): Promise<void> => {
     const text = typed.value.trim()
