@@ -31,6 +31,17 @@ test('a file is sent with its name and saved under it, and a file of that name i
   ])
   expect(await readFile(join(folder, 'inbox', 'holiday photo.bin'), 'utf8')).toBe('mine')
 
+  // Without forward secrecy, words are a message of their own.
+  alice.enter(`/send "${folder}/holiday photo.bin" from the north`)
+  await alice.sees(/#2 you: from the north$/)
+  await alice.sees(/#3 you: \(a file: holiday photo\.bin, 60 kB\)$/)
+  await bob.sees(/#2 alice: from the north$/)
+  await bob.sees(/#3 alice: \(a file: holiday photo\.bin, 60 kB\)$/)
+  alice.type(`/send "${folder}/hol\t`)
+  await alice.prompts(/"\S+holiday photo\.bin$/)
+  alice.enter('" and from the south')
+  await bob.sees(/#4 alice: and from the south$/)
+
   alice.enter('/send /no/such/file')
   await alice.sees(/There is no file \/no\/such\/file\./)
   alice.enter(`/send ${folder}`)

@@ -1,6 +1,7 @@
 // Forward secrecy between real chats: it begins by itself and lasts across restarts; what happens to it is
 // told; and clients without it still talk with a chat.
 import { afterEach, expect, test } from 'bun:test'
+import { join as pathOf } from 'node:path'
 import type { ClientOptions, StoredMessage } from '@sotto/client'
 import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { Person } from '../../client/test/people.ts'
@@ -274,6 +275,11 @@ test('a text with forward secrecy is edited and gets a reaction, which both chat
   await gainsSecrecy(alice, bob)
   await says(alice, bob, 'see you at fife')
   const own = await numberIn(alice, /#(\d+) you: see you at fife$/m)
+  const path = pathOf(world.root, 'map.txt')
+  await Bun.write(path, 'left, then right')
+  alice.enter(`/send "${path}" by the bridge`)
+  await alice.sees(/#\d+ you: \(a file: map\.txt, 16 bytes\) by the bridge$/m)
+  await bob.sees(/#\d+ alice: \(a file: map\.txt, 16 bytes\) by the bridge$/m)
   alice.enter(`/edit ${own} see you at five`)
   await bob.sees(/• alice edited #\d+\.$/m)
   const theirs = await numberIn(bob, /#(\d+) alice: see you at five \(edited\)$/m)

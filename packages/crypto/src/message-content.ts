@@ -27,8 +27,14 @@ export interface ImageDetails {
   readonly thumbnail?: string
 }
 
+/** What goes with media only under version 3: `encodeContent` refuses it. */
+interface SecretDetails {
+  /** What the sender wrote to a file that has a key of its own. */
+  readonly words?: string
+}
+
 /** An image among the relay's media. */
-export interface ImageContent extends ImageDetails {
+export interface ImageContent extends ImageDetails, SecretDetails {
   readonly kind: 'image'
   readonly mediaKey: string
   readonly replyToId?: string | undefined
@@ -38,7 +44,7 @@ export interface ImageContent extends ImageDetails {
  * A file among the relay's media. `name` and `sizeBytes` are the sender's claims: never use them as
  * a path or for an allocation.
  */
-export interface FileContent {
+export interface FileContent extends SecretDetails {
   readonly kind: 'file'
   readonly mediaKey: string
   readonly name: string

@@ -18,9 +18,9 @@ export const fileCommands: CommandGroup = {
     {
       name: 'send',
       takes: '<file>',
-      summary: 'send a file to the open conversation',
+      summary: 'send a file; "<file>" and then words sends it with them',
       run: send,
-      complete: (_, typed) => filesFrom(typed),
+      complete: completeSend,
     },
     {
       name: 'save',
@@ -35,14 +35,23 @@ export const fileCommands: CommandGroup = {
 async function send(chat: Chat, argument: string): Promise<void> {
   if (!chat.isOpen()) return
   const contact = chat.openId
-  const path = pathOf(argument)
+  // Without quotes all of it is the file, so that names with spaces need none.
+  const [, quoted, words = ''] = /^"([^"]+)"\s*(.*)$/s.exec(argument) ?? []
+  const typed = quoted ?? argument
+  const path = pathOf(typed)
   const found = await stat(path).catch(() => undefined)
-  const shown = sanitizeLine(argument, 100)
+  const shown = sanitizeLine(typed, 100)
   if (!found) throw new Notice(`There is no file ${shown}.`)
   if (!found.isFile()) throw new Notice(`${shown} is not a file.`)
   const name = basename(path)
   chat.transfers.begin(`sending ${sanitizeLine(name)}`, async (options) => {
-    const message = await new Media(chat.client).sendFile(contact, Bun.file(path), { name, ...options })
+    const id = crypto.randomUUID()
+    const media = new Media(chat.client)
+    const message = await media.sendFile(contact, Bun.file(path), { id, name, words, ...options })
+    const messages = words === '' || message.words ? [] : await chat.client.messages(contact)
+    // Without forward secrecy the words went before it.
+    const before = messages.find((each) => each.isMe && each.id === `${id}-words`)
+    if (before) await chat.show(before)
     await chat.show(message)
   })
 }
@@ -86,6 +95,11 @@ async function mediaOf(chat: Chat, number: string): Promise<StoredMessage> {
 function hasMedia(message: StoredMessage): boolean {
   const content = contentOf(message)
   return content !== undefined && content.kind !== 'text'
+}
+
+async function completeSend(_: Chat, typed: string): Promise<readonly string[]> {
+  if (!typed.startsWith('"')) return filesFrom(typed)
+  return (await filesFrom(typed.slice(1))).map((choice) => `"${choice}`)
 }
 
 async function completeSave(_: Chat, typed: string): Promise<readonly string[]> {

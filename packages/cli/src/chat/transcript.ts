@@ -74,14 +74,18 @@ export function describe(message: StoredMessage): string {
   if (!content) return '(this message could not be decrypted)'
   switch (content.kind) {
     case 'image':
-      return '(an image)'
+      return `(an image)${wordsAfter(content)}`
     case 'file':
-      return `(a file: ${content.name}, ${sizeText(content.sizeBytes)})`
+      return `(a file: ${content.name}, ${sizeText(content.sizeBytes)})${wordsAfter(content)}`
     case 'voice':
       return `(a voice message of ${Math.round(content.durationMs / 1000)} s)`
     default:
       return content.text
   }
+}
+
+function wordsAfter({ words }: { readonly words?: string }): string {
+  return words === undefined ? '' : ` ${words}`
 }
 
 // Lines after the first are indented, so that none of them looks like a separate message.

@@ -23,19 +23,17 @@ export function sealedContent(
     const { kind, durationMs, waveform } = parts
     return { kind, ...file, durationMs, waveform }
   }
+  const caption = parts.words
   if (parts.kind === 'file')
-    return { kind: 'attachment', isImage: false, ...file, name: shortName(parts.name) }
+    return { kind: 'attachment', isImage: false, ...file, name: shortName(parts.name), caption }
   const { width, height, thumbnail } = parts
   const dimensions = width === undefined || height === undefined ? undefined : { width, height }
   const jpeg = thumbnail?.startsWith(JPEG) ? decodeBase64(thumbnail.slice(JPEG.length)) : undefined
   const preview = jpeg && ({ place: 'inside', jpeg } as const)
-  return { kind: 'attachment', isImage: true, ...file, dimensions, preview }
+  return { kind: 'attachment', isImage: true, ...file, dimensions, preview, caption }
 }
 
-/**
- * The fields of a message with a file. Undefined if the content has more to show than this version can, which
- * is a caption, or a size that no file has.
- */
+/** The fields of a message with a file. Undefined if it has a size that no file has. */
 export function fileFields(content: SecretAttachment | SecretVoice): ContentFields | undefined {
   const { mediaKey, sizeBytes } = content
   const mediaUrl = formatSealedFile(content)
@@ -45,11 +43,11 @@ export function fileFields(content: SecretAttachment | SecretVoice): ContentFiel
     return { ...fieldsOf({ kind, mediaKey, durationMs, ...(waveform && { waveform }) }), mediaUrl }
   }
   const { name = '', isImage, dimensions, preview, caption } = content
-  if (caption !== undefined) return undefined
-  if (!isImage) return { ...fieldsOf({ kind: 'file', mediaKey, name, sizeBytes }), mediaUrl }
+  const more = { mediaUrl, ...(caption ? { words: caption } : {}) }
+  if (!isImage) return { ...fieldsOf({ kind: 'file', mediaKey, name, sizeBytes }), ...more }
   const thumbnail = preview?.place === 'inside' ? JPEG + encodeBase64(preview.jpeg) : undefined
   const details = { ...dimensions, ...(thumbnail === undefined ? {} : { thumbnail }) }
-  return { ...fieldsOf({ kind: 'image', mediaKey, sizeBytes, ...details }), mediaUrl }
+  return { ...fieldsOf({ kind: 'image', mediaKey, sizeBytes, ...details }), ...more }
 }
 
 /** A name that fits into a content: whole characters of it. */

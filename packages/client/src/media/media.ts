@@ -1,6 +1,13 @@
 // The media of conversations: uploads them encrypted and sends their key in a message, downloads and verifies
 // them.
-import { bareMediaKey, type ImageDetails, isMediaKey } from '@sotto/crypto'
+import {
+  bareMediaKey,
+  type FileContent,
+  type ImageContent,
+  type ImageDetails,
+  isMediaKey,
+  parseSealedFile,
+} from '@sotto/crypto'
 import { ClientError } from '../client-error.ts'
 import type { SendOptions } from '../messages/messages.ts'
 import type { AnyClient } from '../module-access.ts'
@@ -25,6 +32,8 @@ export type { UploadedMedia } from './upload.ts'
 export { waveformOf } from './waveform.ts'
 
 const MAX_BYTES = 1024 * 1024 * 1024
+/** Beside the details that are found of an image, they fit into a message. */
+const MAX_WORDS_BYTES = 40_000
 
 /** Options of uploads. */
 export interface UploadOptions extends TransferOptions {
@@ -38,8 +47,18 @@ export interface UploadOptions extends TransferOptions {
 /** Options of sending media. */
 export interface SendMediaOptions extends UploadOptions, SendOptions {}
 
+/** What people write to an image or a file. */
+export interface WordsOption {
+  /**
+   * At most 40,000 bytes. With forward secrecy they are a part of the message. Otherwise they go as a
+   * message of their own, before the file: it has the reply, and the id with `-words` behind it, for which
+   * an id of up to 122 characters leaves room.
+   */
+  readonly words?: string
+}
+
 /** Options of `sendImage`. */
-export interface SendImageOptions extends SendMediaOptions, ImageOptions {
+export interface SendImageOptions extends SendMediaOptions, ImageOptions, WordsOption {
   /** Sends the file unchanged, with everything that the camera wrote into it. */
   readonly isOriginal?: boolean
   /**
@@ -59,7 +78,7 @@ export interface SendVoiceOptions extends SendMediaOptions {
 }
 
 /** Options of `sendFile`. */
-export interface SendFileOptions extends SendMediaOptions {
+export interface SendFileOptions extends SendMediaOptions, WordsOption {
   /** The name that the contact sees. The default is the file's name. */
   readonly name?: string
 }
@@ -122,17 +141,21 @@ export class Media {
 
   /**
    * Makes an image smaller (`scaleImage`) and sends it. Outside of browsers `isOriginal` is required.
-   * @throws ClientError as `upload`, `scaleImage` and `client.send` do
+   * @throws ClientError as `upload`, `scaleImage` and `client.send` do, `MESSAGE_TOO_LARGE` for long words
    */
   async sendImage(contact: string, image: Blob, options: SendImageOptions = {}): Promise<StoredMessage> {
+    checkWords(options)
     const source = options.isOriginal ? image : await scaleImage(image, options)
     const details = options.details ?? (await describeImage(source))
     const { mediaKey, sizeBytes } = await this.upload(contact, source, options)
-    const content = { kind: 'image', mediaKey, ...details, sizeBytes } as const
-    return this.#client.send(contact, content, sendOptionsOf(options))
+    return this.#send(contact, { kind: 'image', mediaKey, ...details, sizeBytes }, options)
   }
 
-  /** Sends a file. @throws ClientError as `upload` and `client.send` do, `INVALID_ARGUMENT` without a name */
+  /**
+   * Sends a file.
+   * @throws ClientError as `upload` and `client.send` do, `INVALID_ARGUMENT` without a name,
+   *   `MESSAGE_TOO_LARGE` for long words
+   */
   async sendFile(
     contact: string,
     source: MediaSource,
@@ -140,8 +163,9 @@ export class Media {
   ): Promise<StoredMessage> {
     const name = options.name ?? (source instanceof File ? source.name : '')
     if (name === '') throw new ClientError('INVALID_ARGUMENT', 'a file needs a name')
+    checkWords(options)
     const { mediaKey, sizeBytes } = await this.upload(contact, source, options)
-    return this.#client.send(contact, { kind: 'file', mediaKey, name, sizeBytes }, sendOptionsOf(options))
+    return this.#send(contact, { kind: 'file', mediaKey, name, sizeBytes }, options)
   }
 
   /** Sends a voice message of `durationMs`. @throws ClientError as `upload` and `client.send` do */
@@ -186,6 +210,30 @@ export class Media {
     const { into: spool, maxBytes = MAX_BYTES } = options
     return download(new Transfer(this.#client, contact, options), { mediaKey, spool, maxBytes })
   }
+
+  /** Sends what was uploaded, with its words or after them. */
+  async #send(
+    contact: string,
+    content: ImageContent | FileContent,
+    options: SendOptions & WordsOption,
+  ): Promise<StoredMessage> {
+    const { words: text = '' } = options
+    const { id, ...reply } = sendOptionsOf(options)
+    const ids = id === undefined ? {} : { id }
+    if (text === '') return this.#client.send(contact, content, { ...ids, ...reply })
+    if (parseSealedFile(content.mediaKey))
+      return this.#client.send(contact, { ...content, words: text }, { ...ids, ...reply })
+    // Nothing is sent twice when this is repeated.
+    const wordsId = id === undefined ? {} : { id: `${id}-words` }
+    await this.#client.send(contact, { text }, { ...wordsId, ...reply })
+    return this.#client.send(contact, content, ids)
+  }
+}
+
+function checkWords({ words = '' }: WordsOption): void {
+  if (typeof words !== 'string') throw new ClientError('INVALID_ARGUMENT', 'words are a text')
+  if (new TextEncoder().encode(words).length > MAX_WORDS_BYTES)
+    throw new ClientError('MESSAGE_TOO_LARGE', 'these words are too long to be sent')
 }
 
 function sendOptionsOf({ id, replyToId }: SendOptions): SendOptions {

@@ -14,7 +14,7 @@ import type { StoredMessage } from '../stores/stores.ts'
 /** As Base64 with nonce and tag, the longest plaintext of version 1 is as long as a payload may be. */
 const MOST_BYTES = (PAYLOAD_CHARACTERS / 4) * 3 - 12 - 16
 
-type DetailName = 'width' | 'height' | 'sizeBytes' | 'thumbnail' | 'durationMs' | 'waveform'
+type DetailName = 'width' | 'height' | 'sizeBytes' | 'thumbnail' | 'durationMs' | 'waveform' | 'words'
 
 /** The fields of a stored message that follow from its content. */
 export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption' | DetailName>
@@ -36,10 +36,10 @@ export function fieldsOf(content: MessageContent): ContentFields {
 
 /**
  * The content of a stored message in parts: its text, or the media key (with its digest, if it has one) and
- * what the sender says of the media: a file's name and size, an image's dimensions and thumbnail, the length
- * and waveform of a voice message. Undefined for a retracted, `undecryptable` or `unknown` message. All of
- * these are the sender's claims. A name is on one line, without control, bidirectional and invisible
- * characters.
+ * what the sender says of the media: a file's name and size, an image's dimensions and thumbnail, the words
+ * beside them, the length and waveform of a voice message. Undefined for a retracted, `undecryptable` or
+ * `unknown` message. All of these are the sender's claims. A name is on one line, without control,
+ * bidirectional and invisible characters.
  */
 export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.retracted || message.msgType === 'undecryptable' || message.msgType === 'unknown')
@@ -49,9 +49,10 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.msgType === undefined || message.msgType === 'text')
     return { kind: 'text', text: message.text, ...reply }
   const content = decodeContent(message.text)
-  const { width, height, sizeBytes, thumbnail, waveform, mediaUrl } = message
+  const { width, height, sizeBytes, thumbnail, waveform, mediaUrl, words } = message
   // With the key of the file, which the text form has no place for.
-  const key = content.kind === 'text' || mediaUrl === undefined ? {} : { mediaKey: mediaUrl }
+  const key =
+    content.kind === 'text' || mediaUrl === undefined ? {} : { mediaKey: mediaUrl, ...(words && { words }) }
   if (content.kind === 'image')
     return {
       ...content,
@@ -82,11 +83,19 @@ export function outgoing(
   try {
     const mediaUrl = isForward && 'mediaKey' in parts && typeof parts.mediaKey === 'string' && parts.mediaKey
     const key = mediaUrl && { mediaKey: bareMediaKey(mediaUrl) }
+    // Words have a place beside the key of a file only. Elsewhere, encoding refuses them.
+    const { words, ...rest }: { readonly words?: string } & OutgoingContent = parts
+    const hasWords = key && key.mediaKey !== mediaUrl && parts.kind !== 'voice' && typeof words === 'string'
+    const more = { ...key, ...(words !== undefined && !hasWords && { words }), replyToId }
     const encode = (as?: string): string =>
-      encodeContent({ ...withCleanName(parts), ...key, replyToId }, { announcer: as })
+      encodeContent({ ...withCleanName(rest), ...more }, { announcer: as })
     const announced = encode(announcer)
     const plaintext = announcer && utf8Length(announced) > MOST_BYTES ? encode() : announced
-    return { plaintext, fields: { ...fieldsOf(decodeContent(plaintext)), ...(mediaUrl && { mediaUrl }) } }
+    const fields = { ...fieldsOf(decodeContent(plaintext)), ...(mediaUrl && { mediaUrl }) }
+    // Of what goes under version 3, only the length of the plaintext matters.
+    return hasWords && words
+      ? { plaintext: plaintext + words, fields: { ...fields, words } }
+      : { plaintext, fields }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })

@@ -31,7 +31,7 @@ export interface TextRange {
 /** A message that was found. */
 export interface SearchResult {
   readonly message: StoredMessage
-  /** What was searched of it: its text, or the caption or name of its media. */
+  /** What was searched of it: its text, or the words and the name of its media, each on a line. */
   readonly text: string
   /** The parts of `text` to highlight, in order. */
   readonly ranges: readonly TextRange[]

@@ -23,8 +23,8 @@ const part = new ModulePart({
 
 /**
  * Searches the messages on this device, through a client: `const search = new Search(client)`. It finds the
- * text of messages, captions and file names, in any script. Case and diacritics make no difference. Of a
- * message, the first 1,000 different words are searched.
+ * text of messages, words beside images and files, and file names, in any script. Case and diacritics make
+ * no difference. Of a message, the first 1,000 different words are searched.
  *
  * What is searched lies in memory: about 200 bytes for a message of 40 characters. An `IndexedDbStore` also
  * keeps it in a table, which this module fills: from when it is made, and before each search, it adds what

@@ -14,12 +14,13 @@ export interface StoreSearchOptions extends Omit<SearchOptions, 'contact'> {
 }
 
 /**
- * What is searched of a message: its text or, of media, the caption or the file's name. The name of a file
+ * What is searched of a message: its text or, of media, their words and the file's name. Those of a file
  * that is being retracted is stored until the relay has acknowledged that, and is not found any more.
  */
-function searchedText({ msgType, text, caption, retracted, removed }: StoredMessage): string {
+function searchedText({ msgType, text, words, caption, retracted, removed }: StoredMessage): string {
   if (msgType === 'undecryptable' || retracted || removed) return ''
-  return (msgType === undefined || msgType === 'text' ? text : caption) ?? ''
+  if (msgType === undefined || msgType === 'text') return text
+  return [words, caption].filter(Boolean).join('\n')
 }
 
 const format: LineFormat = { version: LINE_VERSION, lineOf: (message) => lineOf(searchedText(message)) }

@@ -89,6 +89,7 @@ const Content = v.union([
     height: v.exactOptional(v.number()),
     sizeBytes: v.exactOptional(v.number()),
     thumbnail: v.exactOptional(v.string()),
+    words: v.exactOptional(v.string()),
     ...Reply,
   }),
   v.object({
@@ -96,6 +97,7 @@ const Content = v.union([
     mediaKey: v.string(),
     name: v.string(),
     sizeBytes: v.number(),
+    words: v.exactOptional(v.string()),
     ...Reply,
   }),
   v.object({

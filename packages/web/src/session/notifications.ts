@@ -94,10 +94,11 @@ async function tellOf(session: Session, message: StoredMessage): Promise<void> {
   if (notices === 'off' || !document.hidden || (from?.mutedUntil ?? 0) > now.value) return
   const device = deviceTexts.value
   const content = contentOf(message)
+  const written = content?.kind === 'text' ? content.text : content && 'words' in content && content.words
   const name = from?.name ?? from?.nickname
   const registration = await navigator.serviceWorker.ready
   await registration.showNotification(notices === 'hidden' || !name ? device.noticeOfMessage : name, {
-    body: notices === 'text' && content?.kind === 'text' ? content.text.slice(0, 200) : '',
+    body: notices === 'text' && written ? written.slice(0, 200) : '',
     icon: 'icons/sotto-192.png',
     badge: 'icons/badge.png',
     tag: `${TAG}-${message.conversationId}`,

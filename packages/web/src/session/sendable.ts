@@ -20,6 +20,8 @@ export interface Sendable {
   /** The length of a voice message in milliseconds. */
   readonly durationMs?: number
   readonly replyToId?: string
+  /** What the user wrote to an image or a file. */
+  readonly words?: string
 }
 
 /** The beginning of the names of what is stored of it. */

@@ -227,15 +227,17 @@ export class Uploads {
     // What its sender said of it is passed on: looking into it would decode what may be hostile.
     const said = received?.content
     const image = said?.kind === 'image' ? { details: detailsOf(said) } : {}
+    const text = job.words ?? (said && 'words' in said ? said.words : undefined)
+    const words = text === undefined ? {} : { words: text }
     const waveform = said?.kind === 'voice' && said.waveform ? { waveform: said.waveform } : {}
     const durationMs = said?.kind === 'voice' ? said.durationMs : (job.durationMs ?? 0)
     const { media } = files
     const sent =
       kind === 'image'
-        ? await media.sendImage(conversationId, blob, { ...options, ...image, isOriginal: true })
+        ? await media.sendImage(conversationId, blob, { ...options, ...image, ...words, isOriginal: true })
         : kind === 'voice'
           ? await media.sendVoice(conversationId, blob, durationMs, { ...options, ...waveform })
-          : await media.sendFile(conversationId, blob, { ...options, name })
+          : await media.sendFile(conversationId, blob, { ...options, ...words, name })
     if (kind !== 'file') files.get(conversationId, mediaKeyOf(sent)).put(blob)
   }
 

@@ -20,16 +20,18 @@ export function Content({ message, isFocusable, actions }: ContentProps) {
   const content = contentOf(message)
   if (!content)
     return <p class="bubble-gone">{message.msgType === 'unknown' ? t.needsNewer : t.undecryptable}</p>
+  const words = (text: string) => (
+    <MessageText text={text} isFocusable={isFocusable} onMisleadingLink={actions.onMisleadingLink} />
+  )
   switch (content.kind) {
     case 'text':
-      return (
-        <MessageText
-          text={content.text}
-          isFocusable={isFocusable}
-          onMisleadingLink={actions.onMisleadingLink}
-        />
-      )
+      return words(content.text)
     default:
-      return <MediaContent key={content.mediaKey} message={message} isFocusable={isFocusable} />
+      return (
+        <>
+          <MediaContent key={content.mediaKey} message={message} isFocusable={isFocusable} />
+          {'words' in content && content.words !== undefined && words(content.words)}
+        </>
+      )
   }
 }

@@ -53,18 +53,19 @@ const EDITED_PX = 42
  * @param widthPx how wide the list is
  */
 export function estimatedHeight(message: StoredMessage, place: Place, widthPx: number): number {
-  const { text, msgType, replyToId, isMe, editedAt, reactions } = message
+  const { text, words, msgType, replyToId, isMe, editedAt, reactions } = message
   const headings = Number(place.isNewDay) + Number(place.isFirstUnread)
   const above = (place.isFirst ? 8 : 2) + headings * HEADING_PX
-  if (msgType === 'image') return Math.round(240 + above)
+  if (msgType === 'image' && words === undefined) return Math.round(240 + above)
   // At most 65ch or 78% of the row.
   const roomPx = Math.min(542, (widthPx - 32) * 0.78) - 24
   const inLine = Math.max(20, roomPx / CHARACTER_PX)
-  const shown = text.slice(0, 1200).replace(WIDE, 'ww')
+  const shown = (words ?? text).slice(0, 1200).replace(WIDE, 'ww')
   const lines = shown.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / inLine)), 0)
   const timePx = (isMe ? TIME_PX.own : TIME_PX.theirs) + (editedAt === undefined ? 0 : EDITED_PX)
-  const isTimeBeside = lines === 1 && shown.length * CHARACTER_PX + timePx <= roomPx
-  const heightPx = 14 + Math.min(lines, 24) * LINE_PX + (isTimeBeside ? 0 : TIME_LINE_PX)
+  const isTimeBeside = words === undefined && lines === 1 && shown.length * CHARACTER_PX + timePx <= roomPx
+  const fixedPx = words === undefined ? 14 : msgType === 'image' ? 223 : 62
+  const heightPx = fixedPx + Math.min(lines, 24) * LINE_PX + (isTimeBeside ? 0 : TIME_LINE_PX)
   const reactionsPx = reactions?.some((each) => each.text !== undefined) ? REACTIONS_PX : 0
   return Math.round(above + heightPx + reactionsPx + (replyToId === undefined ? 0 : 52))
 }

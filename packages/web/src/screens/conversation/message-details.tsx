@@ -6,6 +6,7 @@ import { fullTime, numberOf, sizeOf } from '../../texts/dates.ts'
 import { dialogsTexts } from '../../texts/dialogs.ts'
 import { secrecyTexts } from '../../texts/secrecy.ts'
 import { texts } from '../../texts/texts.ts'
+import { writtenIn } from '../chats/preview.ts'
 import { foldedLength } from './folding.ts'
 import './details.css'
 
@@ -20,7 +21,7 @@ export function MessageDetails({ message, name, isVerified, onClose }: MessageDe
   const t = { ...texts.value.conversation, ...dialogsTexts.value }
   const { isMe, time, status, seq, id, editedAt } = message
   const content = contentOf(message)
-  const text = content?.kind === 'text' && !message.retracted ? content.text : undefined
+  const text = writtenIn(message)
   const shown = foldedLength(text ?? '')
   const bytes = content?.kind === 'text' ? new TextEncoder().encode(content.text).length : message.sizeBytes
   return (

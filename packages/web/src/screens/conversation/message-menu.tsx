@@ -6,6 +6,7 @@ import { nowMs } from '../../session/clock.ts'
 import { reporting } from '../../session/reporting.ts'
 import { changesTexts } from '../../texts/changes.ts'
 import { texts } from '../../texts/texts.ts'
+import { writtenIn } from '../chats/preview.ts'
 
 /** The actions of the menu. */
 export interface MessageActions {
@@ -80,7 +81,7 @@ function itemsOf(
   const { isMe, status, retracted } = message
   const hasFailed = isMe && status === 'failed'
   const content = contentOf(message)
-  const text = content?.kind === 'text' ? content.text : undefined
+  const text = writtenIn(message)
   const words = t.conversation
   return [
     hasFailed &&

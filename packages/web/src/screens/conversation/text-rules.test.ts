@@ -148,6 +148,10 @@ test('one message is copied as its text, several with their times and names', ()
   expect(transcriptOf([message({}), file], 'Bob', en).replace(/\u202f/g, ' ')).toBe(
     '[3/12/26, 2:05 PM] Bob: Hello\n[3/12/26, 2:05 PM] You: File: plan.pdf',
   )
+  const words = 'the way '.repeat(100)
+  const image = message({ text: `[img]m_${'a'.repeat(22)}`, msgType: 'image', mediaUrl: 'x', words })
+  expect(transcriptOf([image], 'Bob', en)).toBe(words)
+  expect(transcriptOf([message({}), image], 'Bob', en)).toEndWith(`: ${words}`)
 })
 
 test('the height of a row is estimated by its lines, its time, and what stands above it', () => {
@@ -167,5 +171,8 @@ test('the height of a row is estimated by its lines, its time, and what stands a
   expect(heightOf('漢'.repeat(25))).toBe(38)
   expect(heightOf('漢'.repeat(40))).toBe(77)
   expect(heightOf('Hello', { replyToId: 'c' })).toBe(90)
+  // Words below a picture have lines of their own.
+  expect(heightOf('[img]m_a', { msgType: 'image' })).toBe(242)
+  expect(heightOf('[img]m_a', { msgType: 'image', words: 'a\nb' })).toBe(286)
   expect(estimatedHeight(message({ text: 'x'.repeat(60) }), within, 320)).toBeGreaterThan(55)
 })

@@ -47,13 +47,16 @@ export function Attachments({ conversationId, takeReply, chosen, onChoose, isPre
       uploads.add(replyToId === undefined ? sendable : { ...sendable, replyToId })
       replyToId = undefined
     }
-    if (caption !== '') add({ kind: 'text', conversationId, source: caption, name: '' })
+    // Words for one stand below it, and those for several before them.
+    const isForOne = caption !== '' && choices.length === 1
+    if (caption !== '' && !isForOne) add({ kind: 'text', conversationId, source: caption, name: '' })
     for (const { file, smaller } of choices) {
       add({
         kind: smaller ? 'image' : 'file',
         conversationId,
         source: smaller && !isOriginal ? smaller : file,
         name: file.name,
+        ...(isForOne ? { words: caption } : {}),
       })
     }
   }

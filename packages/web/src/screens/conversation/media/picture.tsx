@@ -106,7 +106,13 @@ export function Picture({ file, content, timeMs, isFocusable }: PictureProps) {
       </div>
       {state.kind === 'ready' && !state.isProven && <p class="small soft media-note">{t.unproven}</p>}
       {isOpen && url !== undefined && blob && (
-        <Viewer url={url} blob={blob} name={`${name}.${endingOf(found)}`} onClose={() => setOpen(false)} />
+        <Viewer
+          url={url}
+          alt={content.words ?? t.picture}
+          blob={blob}
+          name={`${name}.${endingOf(found)}`}
+          onClose={() => setOpen(false)}
+        />
       )}
     </div>
   )

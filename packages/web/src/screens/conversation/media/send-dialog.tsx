@@ -17,7 +17,7 @@ import { type Choice, choicesOf } from './sendables.ts'
 export interface SendChoice {
   /** Pictures as they are. */
   readonly isOriginal: boolean
-  /** Words for all of it, which come first; empty if there are none. */
+  /** Words for all of it; empty if there are none. */
   readonly caption: string
 }
 

@@ -20,12 +20,14 @@ const ARROWS: Readonly<Record<string, { readonly x: number; readonly y: number }
 
 interface ViewerProps {
   readonly url: string
+  /** What the picture is, in words. */
+  readonly alt: string
   readonly blob: Blob
   readonly name: string
   readonly onClose: () => void
 }
 
-export function Viewer({ url, blob, name, onClose }: ViewerProps) {
+export function Viewer({ url, alt, blob, name, onClose }: ViewerProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const image = useRef<HTMLImageElement>(null)
   const fingers = useRef(new Map<number, PointerEvent>())
@@ -99,7 +101,7 @@ export function Viewer({ url, blob, name, onClose }: ViewerProps) {
           ref={image}
           class="viewer-image"
           src={url}
-          alt={t.picture}
+          alt={alt}
           draggable={false}
           style={{ transform: `translate(${view.x}px, ${view.y}px) scale(${view.scale})` }}
         />
