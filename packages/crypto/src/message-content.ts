@@ -37,6 +37,8 @@ interface SecretDetails {
 export interface ImageContent extends ImageDetails, SecretDetails {
   readonly kind: 'image'
   readonly mediaKey: string
+  /** The media key of a larger preview, with the preview's own key behind it. Only under version 3. */
+  readonly previewKey?: string
   readonly replyToId?: string | undefined
 }
 

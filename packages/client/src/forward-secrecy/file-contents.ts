@@ -5,6 +5,7 @@ import {
   type FileContent,
   formatSealedFile,
   type ImageContent,
+  parseSealedFile,
   type SealedFile,
   type VoiceContent,
 } from '@sotto/crypto'
@@ -26,10 +27,12 @@ export function sealedContent(
   const caption = parts.words
   if (parts.kind === 'file')
     return { kind: 'attachment', isImage: false, ...file, name: shortName(parts.name), caption }
-  const { width, height, thumbnail } = parts
+  const { width, height, thumbnail, previewKey } = parts
   const dimensions = width === undefined || height === undefined ? undefined : { width, height }
   const jpeg = thumbnail?.startsWith(JPEG) ? decodeBase64(thumbnail.slice(JPEG.length)) : undefined
-  const preview = jpeg && ({ place: 'inside', jpeg } as const)
+  const own = previewKey === undefined ? undefined : parseSealedFile(previewKey)
+  // A message has one preview. The larger one can be shown small, too.
+  const preview = own ? ({ place: 'file', ...own } as const) : jpeg && ({ place: 'inside', jpeg } as const)
   return { kind: 'attachment', isImage: true, ...file, dimensions, preview, caption }
 }
 
@@ -47,7 +50,10 @@ export function fileFields(content: SecretAttachment | SecretVoice): ContentFiel
   if (!isImage) return { ...fieldsOf({ kind: 'file', mediaKey, name, sizeBytes }), ...more }
   const thumbnail = preview?.place === 'inside' ? JPEG + encodeBase64(preview.jpeg) : undefined
   const details = { ...dimensions, ...(thumbnail === undefined ? {} : { thumbnail }) }
-  return { ...fieldsOf({ kind: 'image', mediaKey, sizeBytes, ...details }), ...more }
+  // One with a size that no file has is none.
+  const previewKey = preview?.place === 'file' ? formatSealedFile(preview) : undefined
+  const larger = previewKey === undefined ? {} : { previewKey }
+  return { ...fieldsOf({ kind: 'image', mediaKey, sizeBytes, ...details }), ...larger, ...more }
 }
 
 /** A name that fits into a content: whole characters of it. */

@@ -58,6 +58,8 @@ export async function download<T>(
   const { spool } = request
   try {
     const file = parseSealedFile(request.mediaKey)
+    // The blob has to have this size, so nothing need be asked for.
+    if (file) checkSize(planFile(file.sizeBytes).sealedBytes, request.maxBytes)
     const mediaKey = file?.mediaKey ?? request.mediaKey
     const opening = file ? openingOf(file) : ofConversation
     const { sizeBytes, digest } = await fetchAll(transfer, { ...request, mediaKey, opening })
@@ -97,9 +99,10 @@ const ofConversation: Opening = {
 
 /** Opens a file with a key of its own. */
 function openingOf({ fileKey: key, sizeBytes }: SealedFile): Opening {
+  const { sealedBytes } = planFile(sizeBytes)
   return {
-    pieceBytes: FILE_CHUNK_BYTES + FILE_CHUNK_OVERHEAD_BYTES,
-    blobBytes: planFile(sizeBytes).sealedBytes,
+    pieceBytes: Math.min(FILE_CHUNK_BYTES + FILE_CHUNK_OVERHEAD_BYTES, sealedBytes),
+    blobBytes: sealedBytes,
     chunksIn: (piece) => [piece],
     open: (_, sealed, index) => openFileChunk({ key, sizeBytes, index, sealed }),
     fileBytes: () => sizeBytes,
@@ -118,8 +121,7 @@ async function fetchAll<T>(
     const piece = await fetchPiece(transfer, mediaKey, { at, buffer })
     total ??= piece.total
     if (piece.total !== total || total !== (opening.blobBytes ?? total)) throw altered()
-    if (total > maxBytes)
-      throw new ClientError('MEDIA_TOO_LARGE', `this has ${total} bytes, and at most ${maxBytes} are allowed`)
+    checkSize(total, maxBytes)
     const chunks = await orAltered(async () => opening.chunksIn(piece.bytes))
     // The piece begins with a chunk and is large enough for one.
     if (chunks.length === 0) throw altered()
@@ -138,6 +140,11 @@ async function fetchAll<T>(
     transfer.progress(sizeBytes, opening.fileBytes(total))
   }
   return { sizeBytes, digest: hash.digest() }
+}
+
+function checkSize(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes)
+    throw new ClientError('MEDIA_TOO_LARGE', `this has ${bytes} bytes, and at most ${maxBytes} are allowed`)
 }
 
 interface Piece {

@@ -17,6 +17,11 @@ const WITH_ALPHA = /^image\/(?:png|webp|gif|avif)$/
 const THUMBNAIL_EDGE = 32
 const MAX_EDGE = 65_535
 
+/** Smaller images are soon there. */
+const PREVIEWED_BYTES = 512 * 1024
+const PREVIEW_EDGE = 640
+const MAX_PREVIEW_BYTES = 256 * 1024
+
 /**
  * Draws an image again, in a page or a worker: smaller, upright, and without the data of cameras (place,
  * time, device). Returns a WebP for types that may be transparent, else a JPEG; a PNG if the browser cannot
@@ -31,8 +36,7 @@ export async function scaleImage(image: Blob, options: ImageOptions = {}): Promi
     throw new ClientError('INVALID_ARGUMENT', 'the browser cannot show this image', { cause })
   })
   try {
-    const type = WITH_ALPHA.test(image.type) ? 'image/webp' : 'image/jpeg'
-    return await draw(bitmap, maxEdge, { type, quality })
+    return await draw(bitmap, maxEdge, { type: typeFor(image), quality })
   } finally {
     bitmap.close()
   }
@@ -53,6 +57,26 @@ export async function describeImage(image: Blob): Promise<ImageDetails> {
   } finally {
     bitmap.close()
   }
+}
+
+/**
+ * A preview of an image of 512 KiB and more: 640 pixels on its longer side, at most 256 KiB. Undefined if the
+ * image is small itself, outside of browsers, and for an image that this browser cannot show.
+ */
+export async function previewOf(image: Blob): Promise<Blob | undefined> {
+  if (image.size < PREVIEWED_BYTES || !canDraw()) return undefined
+  const bitmap = await createImageBitmap(image).catch(() => undefined)
+  if (!bitmap) return undefined
+  try {
+    const preview = await draw(bitmap, PREVIEW_EDGE, { type: typeFor(image), quality: 0.7 })
+    return preview.size <= MAX_PREVIEW_BYTES ? preview : undefined
+  } finally {
+    bitmap.close()
+  }
+}
+
+function typeFor({ type }: Blob): string {
+  return WITH_ALPHA.test(type) ? 'image/webp' : 'image/jpeg'
 }
 
 function canDraw(): boolean {

@@ -13,7 +13,7 @@ import type { SendOptions } from '../messages/messages.ts'
 import type { AnyClient } from '../module-access.ts'
 import type { StoredMessage } from '../stores/stores.ts'
 import { type DownloadedMedia, download } from './download.ts'
-import { describeImage, type ImageOptions, scaleImage } from './image.ts'
+import { describeImage, type ImageOptions, previewOf, scaleImage } from './image.ts'
 import type { MediaSource } from './pieces.ts'
 import { type SealedSource, seal, unseal } from './sealed.ts'
 import { intoBlob, type Spool } from './spool.ts'
@@ -66,6 +66,12 @@ export interface SendImageOptions extends SendMediaOptions, ImageOptions, WordsO
    * pixels. The size in bytes is always found.
    */
   readonly details?: Omit<ImageDetails, 'sizeBytes'>
+  /**
+   * A larger preview, which is seen before the image is loaded: a file of its own, uploaded first, with a key
+   * of its own. It takes the place of the thumbnail. Only with forward secrecy. In browsers it is made by
+   * itself for images of 512 KiB and more: 640 pixels, at most 256 KiB. `false` sends none.
+   */
+  readonly preview?: Blob | false
 }
 
 /** Options of `sendVoice`. */
@@ -147,8 +153,14 @@ export class Media {
     checkWords(options)
     const source = options.isOriginal ? image : await scaleImage(image, options)
     const details = options.details ?? (await describeImage(source))
+    const previewKey = await this.#uploadPreview(
+      contact,
+      options.preview ?? (() => previewOf(source)),
+      options,
+    )
     const { mediaKey, sizeBytes } = await this.upload(contact, source, options)
-    return this.#send(contact, { kind: 'image', mediaKey, ...details, sizeBytes }, options)
+    const larger = previewKey !== undefined && parseSealedFile(mediaKey) ? { previewKey } : {}
+    return this.#send(contact, { kind: 'image', mediaKey, ...details, ...larger, sizeBytes }, options)
   }
 
   /**
@@ -209,6 +221,24 @@ export class Media {
       throw new ClientError('INVALID_ARGUMENT', 'invalid media key')
     const { into: spool, maxBytes = MAX_BYTES } = options
     return download(new Transfer(this.#client, contact, options), { mediaKey, spool, maxBytes })
+  }
+
+  /** The media key of a preview, which comes first, so that its failure costs little. */
+  async #uploadPreview(
+    contact: string,
+    preview: Blob | false | (() => Promise<Blob | undefined>),
+    { signal }: TransferOptions,
+  ): Promise<string | undefined> {
+    if (preview === false) return undefined
+    const options = signal ? { signal } : {}
+    const hasForwardSecrecy = await new Transfer(this.#client, contact, options).withKey(
+      async (_, has) => has,
+    )
+    if (!hasForwardSecrecy) return undefined
+    const source = typeof preview === 'function' ? await preview() : preview
+    if (!source) return undefined
+    const { mediaKey } = await this.upload(contact, source, options)
+    return parseSealedFile(mediaKey) ? mediaKey : undefined
   }
 
   /** Sends what was uploaded, with its words or after them. */

@@ -4,6 +4,7 @@ import {
   CryptoError,
   decodeContent,
   encodeContent,
+  isMediaKey,
   type MessageContent,
   type OutgoingContent,
 } from '@sotto/crypto'
@@ -14,7 +15,21 @@ import type { StoredMessage } from '../stores/stores.ts'
 /** As Base64 with nonce and tag, the longest plaintext of version 1 is as long as a payload may be. */
 const MOST_BYTES = (PAYLOAD_CHARACTERS / 4) * 3 - 12 - 16
 
-type DetailName = 'width' | 'height' | 'sizeBytes' | 'thumbnail' | 'durationMs' | 'waveform' | 'words'
+type DetailName =
+  | 'width'
+  | 'height'
+  | 'sizeBytes'
+  | 'thumbnail'
+  | 'durationMs'
+  | 'waveform'
+  | 'previewKey'
+  | 'words'
+
+/** What only version 3 has a place for. */
+interface SecretParts {
+  readonly words?: string
+  readonly previewKey?: string
+}
 
 /** The fields of a stored message that follow from its content. */
 export type ContentFields = Pick<StoredMessage, 'text' | 'msgType' | 'mediaUrl' | 'caption' | DetailName>
@@ -49,7 +64,7 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
   if (message.msgType === undefined || message.msgType === 'text')
     return { kind: 'text', text: message.text, ...reply }
   const content = decodeContent(message.text)
-  const { width, height, sizeBytes, thumbnail, waveform, mediaUrl, words } = message
+  const { width, height, sizeBytes, thumbnail, waveform, mediaUrl, previewKey, words } = message
   // With the key of the file, which the text form has no place for.
   const key =
     content.kind === 'text' || mediaUrl === undefined ? {} : { mediaKey: mediaUrl, ...(words && { words }) }
@@ -60,6 +75,7 @@ export function contentOf(message: StoredMessage): MessageContent | undefined {
       ...(width === undefined || height === undefined ? {} : { width, height }),
       ...(sizeBytes === undefined ? {} : { sizeBytes }),
       ...(thumbnail === undefined ? {} : { thumbnail }),
+      ...(previewKey && { previewKey }),
       ...reply,
     }
   if (content.kind === 'voice')
@@ -83,19 +99,26 @@ export function outgoing(
   try {
     const mediaUrl = isForward && 'mediaKey' in parts && typeof parts.mediaKey === 'string' && parts.mediaKey
     const key = mediaUrl && { mediaKey: bareMediaKey(mediaUrl) }
-    // Words have a place beside the key of a file only. Elsewhere, encoding refuses them.
-    const { words, ...rest }: { readonly words?: string } & OutgoingContent = parts
-    const hasWords = key && key.mediaKey !== mediaUrl && parts.kind !== 'voice' && typeof words === 'string'
-    const more = { ...key, ...(words !== undefined && !hasWords && { words }), replyToId }
+    // These have a place beside the key of a file only. Elsewhere, encoding refuses them.
+    const { words = '', previewKey = '', ...rest }: SecretParts & OutgoingContent = parts
+    const secret = { ...(words && { words }), ...(previewKey && { previewKey }) }
+    const isKeyed =
+      typeof words === 'string' &&
+      parts.kind !== 'voice' &&
+      [mediaUrl, previewKey || mediaUrl].every((each) => isFileKey(each))
     const encode = (as?: string): string =>
-      encodeContent({ ...withCleanName(rest), ...more }, { announcer: as })
+      encodeContent({ ...withCleanName(rest), ...key, ...(!isKeyed && secret), replyToId }, { announcer: as })
     const announced = encode(announcer)
     const plaintext = announcer && utf8Length(announced) > MOST_BYTES ? encode() : announced
-    const fields = { ...fieldsOf(decodeContent(plaintext)), ...(mediaUrl && { mediaUrl }) }
-    // Of what goes under version 3, only the length of the plaintext matters.
-    return hasWords && words
-      ? { plaintext: plaintext + words, fields: { ...fields, words } }
-      : { plaintext, fields }
+    return {
+      // Of what goes under version 3, only the length matters.
+      plaintext: isKeyed ? plaintext + words + previewKey : plaintext,
+      fields: {
+        ...fieldsOf(decodeContent(plaintext)),
+        ...(mediaUrl && { mediaUrl }),
+        ...(isKeyed && secret),
+      },
+    }
   } catch (error) {
     if (!(error instanceof CryptoError)) throw error
     throw new ClientError('INVALID_ARGUMENT', error.message, { cause: error })
@@ -108,6 +131,11 @@ export function outgoing(
  */
 export function bytesLeftIn(text: string, { replyToId }: { readonly replyToId?: string } = {}): number {
   return MOST_BYTES - utf8Length(outgoing(text, replyToId).plaintext)
+}
+
+/** Whether it is a media key with the key of the file behind it. */
+function isFileKey(mediaKey: unknown): boolean {
+  return typeof mediaKey === 'string' && !isMediaKey(mediaKey) && isMediaKey(bareMediaKey(mediaKey))
 }
 
 // Only clients see the name of a file: the relay has it in encrypted form.

@@ -77,6 +77,8 @@ export const StoredMessage = v.object({
   mediaUrl: v.exactOptional(v.string()),
   /** A file's name. */
   caption: v.exactOptional(v.string()),
+  /** The media key of a larger preview of an image, with its own key behind a `#`. Only under version 3. */
+  previewKey: v.exactOptional(v.string()),
   /** What its sender wrote to an image or a file. Only under version 3. */
   words: v.exactOptional(v.string()),
   /** An image's dimensions in pixels, as its sender says. */
@@ -149,7 +151,7 @@ export type MessagePatch = Readonly<v.InferOutput<typeof MessagePatch>>
 export function patched(message: StoredMessage, patch: MessagePatch): StoredMessage {
   const all = { ...message, ...patch }
   const { mediaUrl, caption, width, height, sizeBytes, thumbnail, durationMs, waveform, ...more } = all
-  const { words, content, editedAt, reactions, ...rest } = more
+  const { previewKey, words, content, editedAt, reactions, ...rest } = more
   return all.retracted ? { ...rest, text: '' } : all
 }
 

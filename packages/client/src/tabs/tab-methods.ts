@@ -89,6 +89,7 @@ const Content = v.union([
     height: v.exactOptional(v.number()),
     sizeBytes: v.exactOptional(v.number()),
     thumbnail: v.exactOptional(v.string()),
+    previewKey: v.exactOptional(v.string()),
     words: v.exactOptional(v.string()),
     ...Reply,
   }),

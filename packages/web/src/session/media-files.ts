@@ -4,6 +4,8 @@ import { type Client, ClientError, type DownloadOptions, Media } from '@sotto/cl
 
 /** Files that are not shown stay for scrolling back, the latest ones, up to this size in all, in bytes. */
 const KEPT_BYTES = 64 * 1024 * 1024
+/** The most bytes of a preview that is a file of its own. */
+export const MAX_PREVIEW_BYTES = 512 * 1024
 /** How many downloads run at once. */
 const AT_ONCE = 3
 
@@ -136,6 +138,12 @@ export class MediaFiles {
     const { state } = this.get(contact, mediaKey)
     if (state.value.kind === 'ready') return state.value.blob
     return (await this.media.download(contact, { mediaKey }, options)).data
+  }
+
+  /** The file's content if it is in memory. */
+  blobInMemory(contact: string, mediaKey: string | undefined): Blob | false {
+    const state = this.#files.get(`${contact} ${mediaKey}`)?.state.value
+    return state?.kind === 'ready' && state.blob
   }
 
   /** Says that something shows the file. Call the result when it does not any more. */

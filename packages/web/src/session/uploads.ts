@@ -226,7 +226,10 @@ export class Uploads {
     }
     // What its sender said of it is passed on: looking into it would decode what may be hostile.
     const said = received?.content
-    const image = said?.kind === 'image' ? { details: detailsOf(said) } : {}
+    const image =
+      received && said?.kind === 'image'
+        ? { details: detailsOf(said), preview: files.blobInMemory(received.conversationId, said.previewKey) }
+        : {}
     const text = job.words ?? (said && 'words' in said ? said.words : undefined)
     const words = text === undefined ? {} : { words: text }
     const waveform = said?.kind === 'voice' && said.waveform ? { waveform: said.waveform } : {}

@@ -33,6 +33,7 @@ export const media: typeof en = {
   openPicture: 'اعرض الصورة',
   load: (size) => `حمّل الصورة (${size})`,
   loadAny: 'حمّل الصورة',
+  noPreview: 'لا يمكن عرض معاينتها.',
   noPicture: 'لا يمكن عرض هذا صورةً هنا. يمكن حفظه ملفًا.',
   viewer: 'الصورة',
   zoomIn: 'أكبر',

@@ -26,6 +26,7 @@ export const media = {
   openPicture: 'Show the picture',
   load: (size: string) => `Load the picture (${size})`,
   loadAny: 'Load the picture',
+  noPreview: 'Its preview cannot be shown.',
   noPicture: 'This cannot be shown as a picture here. It can be saved as a file.',
   viewer: 'The picture',
   zoomIn: 'Larger',
