@@ -1,9 +1,9 @@
 // What a message is bound to besides its group (crypto_v 3): the `authenticated_data` of its MLS message.
+import { sha256 } from '@noble/hashes/sha2.js'
 import { type AccountKeys, equalBytes, writeAccountKeys } from './account-keys.ts'
 import { ByteReader, ByteWriter } from './byte-record.ts'
 import { type Bytes, checkBytes, checkText } from './bytes.ts'
 import { CryptoError } from './crypto-error.ts'
-import { primitives } from './primitives.ts'
 
 /**
  * The length of `hashOfMessage`, and of the context's hash. SHA-256 cut to 16 bytes: to put something else
@@ -68,8 +68,8 @@ export async function decodeBinding(binding: Uint8Array, expected: BindingContex
 /** The 16-byte hash of an encrypted message: the start of the SHA-256 of its bytes. */
 export async function hashOfMessage(message: Uint8Array): Promise<Bytes> {
   checkBytes(message, 'message')
-  const { sha256 } = await primitives()
-  return (await sha256(message)).slice(0, MESSAGE_HASH_BYTES)
+  // Not WebCrypto's: for a message, its way to another thread and back takes a page longer than the hash.
+  return sha256(message).slice(0, MESSAGE_HASH_BYTES)
 }
 
 function hashOfContext({ conversationId, messageId, sender, recipient }: BindingContext): Promise<Bytes> {

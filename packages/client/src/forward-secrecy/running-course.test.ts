@@ -5,6 +5,7 @@ import { accountsOfTheModel } from '../../test/version-3/accounts.ts'
 import { openPair } from '../../test/version-3/pair.ts'
 import type { Step } from '../secrecy/version-3/version-3.ts'
 import { MemoryStore } from '../stores/memory-store.ts'
+import type { StoreChange } from '../stores/stores.ts'
 import { type CourseHost, RunningCourse, type Synced, type TimedFrame } from './running-course.ts'
 
 /** A course in a new store, and the steps that were stored. */
@@ -25,6 +26,48 @@ async function newCourse(host: Partial<CourseHost>): Promise<{ course: RunningCo
     ...host,
   })
   return { course, steps }
+}
+
+/** A frame that is known already, so that any course handles it. */
+function frameOf(seq: number): TimedFrame {
+  const payload = Uint8Array.of(seq % 256)
+  return {
+    event: { type: 'frame', id: `m${seq}`, seq, epoch: 0, isHandshake: false, payload, isKnown: true },
+    at: seq,
+  }
+}
+
+const framesTo = (last: number): TimedFrame[] => Array.from({ length: last }, (_, at) => frameOf(at + 1))
+
+/** A store whose writes of frames wait until they are let through. */
+class HeldStore extends MemoryStore {
+  readonly writes: PromiseWithResolvers<void>[] = []
+  #isHolding = false
+  #onWrite = Promise.withResolvers<void>()
+
+  hold(): void {
+    this.#isHolding = true
+  }
+
+  /** Resolves with a write once it waits. */
+  async held(index: number): Promise<PromiseWithResolvers<void>> {
+    for (;;) {
+      const found = this.writes[index]
+      if (found) return found
+      await this.#onWrite.promise
+    }
+  }
+
+  override async write(changes: readonly StoreChange[]): Promise<void> {
+    if (this.#isHolding) {
+      const held = Promise.withResolvers<void>()
+      this.writes.push(held)
+      this.#onWrite.resolve()
+      this.#onWrite = Promise.withResolvers()
+      await held.promise
+    }
+    return super.write(changes)
+  }
 }
 
 test('the end of a connection that is told after the next sync_end does not end the next one', async () => {
@@ -49,14 +92,73 @@ test('frames before one that fails are stored, and it is given again', async () 
       return { changes: [], after: () => {} }
     },
   })
-  const frameOf = (seq: number): TimedFrame => {
-    const payload = Uint8Array.of(seq)
-    return {
-      event: { type: 'frame', id: `m${seq}`, seq, epoch: 0, isHandshake: false, payload, isKnown: true },
-      at: seq,
-    }
-  }
   expect(await course.giveFrames([1, 2, 3, 4].map(frameOf))).toHaveLength(2)
   expect(steps).toHaveLength(2)
   expect(await course.giveFrames([3, 4].map(frameOf))).toHaveLength(2)
+})
+
+test('steps are made while those before them are being written, and stored after them', async () => {
+  const store = new HeldStore()
+  const states = await openStates(store)
+  // The first write of all makes keys, and writes them by themselves.
+  await states.write([{ kind: 'leaf', id: 'device', state: Uint8Array.of(1) }])
+  const isMade = Promise.withResolvers<void>()
+  let records = 0
+  const { course, steps } = await newCourse({
+    states,
+    record: async () => {
+      records += 1
+      if (records === 128) isMade.resolve()
+      return { changes: [], after: () => {} }
+    },
+  })
+  store.hold()
+  const given = course.giveFrames(framesTo(150))
+  const first = await store.held(0)
+  await isMade.promise
+  // Meanwhile another course takes more frames than that. This one waits for its write.
+  await (await newCourse({})).course.giveFrames(framesTo(200))
+  expect(records).toBe(128)
+  expect(steps).toHaveLength(0)
+  first.resolve()
+  const next = await store.held(1)
+  next.resolve()
+  // The last write begins once that of the frames before it is durable.
+  const last = await store.held(2)
+  expect(steps).toHaveLength(128)
+  last.resolve()
+  expect(await given).toHaveLength(150)
+  expect(steps).toHaveLength(150)
+})
+
+test('a step that reads the store waits for the writes of all steps before it', async () => {
+  const seen: number[] = []
+  let records = 0
+  const { course, steps } = await newCourse({
+    readsStore: () => records >= 70,
+    record: async () => {
+      records += 1
+      if (records > 70) seen.push(steps.length)
+      return { changes: [], after: () => {} }
+    },
+  })
+  expect(await course.giveFrames(framesTo(100))).toHaveLength(71)
+  expect(seen).toEqual([70])
+})
+
+test('after a write that fails nothing that follows it is stored, and the frames are not handled', async () => {
+  const store = new HeldStore()
+  const states = await openStates(store)
+  // The first write of all makes keys, and writes them by themselves.
+  await states.write([{ kind: 'leaf', id: 'device', state: Uint8Array.of(1) }])
+  const { course, steps } = await newCourse({ states })
+  store.hold()
+  const given = course.giveFrames(framesTo(200))
+  const first = await store.held(0)
+  first.reject(new Error('the disk is full'))
+  await expect(given).rejects.toThrow('the disk is full')
+  expect(steps).toHaveLength(0)
+  expect(store.writes).toHaveLength(1)
+  await expect(course.give({ type: 'tick' })).rejects.toThrow()
+  expect(store.writes).toHaveLength(1)
 })

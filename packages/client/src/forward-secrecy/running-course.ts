@@ -76,8 +76,10 @@ interface Made {
   readonly left: readonly { readonly epoch: number; readonly secret: Uint8Array }[]
 }
 
-/** Frames are taken into one write for so long, in milliseconds. */
-const BATCH_MS = 500
+/** How many frames share a write. */
+const FRAMES_IN_WRITE = 64
+/** Frames are taken for so long, in milliseconds: other events of the conversation wait meanwhile. */
+const TAKEN_MS = 1000
 
 export class RunningCourse {
   readonly #host: CourseHost
@@ -120,9 +122,9 @@ export class RunningCourse {
   }
 
   /**
-   * Gives frames that follow each other, with one write for as many as possible. Resolves once what it has
-   * taken is durable, with a result for each; the rest of the frames has to be given again. A crash before
-   * the write leaves all of them at the relay, as if none had come.
+   * Gives frames that follow each other, with one write for up to 64 of them. The steps of the next ones are
+   * made meanwhile. Resolves once what it has taken is durable, with a result for each; the rest of the frames
+   * has to be given again. A crash before a write leaves its frames at the relay, as if none had come.
    * @param frames no two of them with the same id or `seq`
    * @returns at least one result; the last one may be why it was not handled, or of the outcome `later`
    */
@@ -221,32 +223,53 @@ export class RunningCourse {
   async #takeFrames(frames: readonly TimedFrame[]): Promise<readonly (Step | NotNow)[]> {
     const results: (Step | NotNow)[] = []
     const made: Made[] = []
-    let [startedAt, isAlone] = [0, false]
-    if (!(await this.#read())) return ['later_version']
-    for (const { event, at } of frames) {
-      const around = await this.#host.surroundings()
-      if (!around) {
-        results.push('no_keys')
-        break
-      }
-      if (results.length === 0) {
-        await this.#load(around)
-        startedAt = around.now
-      }
-      const before = made.at(-1)?.step.course ?? this.#course ?? newCourse()
-      const taken = await unlessLater(results.length > 0, () => step(before, event, around))
-      // It failed, and is given again once the steps before it are stored.
-      if (!taken) break
-      isAlone = this.#host.readsStore(taken)
-      if (isAlone) await this.#store(made.splice(0), [])
-      const next = await unlessLater(results.length > 0, () => this.#made(before, taken, at))
-      if (!next) break
-      made.push(next)
-      results.push(taken)
-      if (isAlone || taken.outcome === 'later' || around.now - startedAt >= BATCH_MS) break
+    /** Steps are made while those before them are being written. */
+    let written: Promise<void> = Promise.resolve()
+    const store = async (): Promise<void> => {
+      await written
+      written = this.#store(made.splice(0), [])
+      // Whoever awaits it gets the error.
+      written.catch(() => {})
     }
-    await this.#store(made, [])
-    return results
+    try {
+      if (!(await this.#read())) return ['later_version']
+      let before: Course | undefined
+      let startedAt = 0
+      for (const { event, at } of frames) {
+        const around = await this.#host.surroundings()
+        if (!around) {
+          results.push('no_keys')
+          break
+        }
+        if (!before) {
+          await this.#load(around)
+          before = this.#course ?? newCourse()
+          startedAt = around.now
+        }
+        const course = before
+        const taken = await unlessLater(results.length > 0, () => step(course, event, around))
+        // It failed, and is given again once the steps before it are stored.
+        if (!taken) break
+        const isAlone = this.#host.readsStore(taken)
+        if (isAlone) {
+          await store()
+          await written
+        }
+        const next = await unlessLater(results.length > 0, () => this.#made(course, taken, at))
+        if (!next) break
+        made.push(next)
+        results.push(taken)
+        before = taken.course
+        if (isAlone || taken.outcome === 'later' || around.now - startedAt >= TAKEN_MS) break
+        if (made.length === FRAMES_IN_WRITE) await store()
+      }
+      await store()
+      await written
+      return results
+    } finally {
+      // The next event must not be given to the course of before it.
+      await Promise.allSettled([written])
+    }
   }
 
   async #made(before: Course, made: Step, at: number | undefined): Promise<Made> {

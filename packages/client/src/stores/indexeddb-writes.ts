@@ -16,7 +16,7 @@ export const MessageRow = v.object({
   name: v.array(v.string()),
   /** Conversation, `seq` (without one: a number above every `seq`), time; only in messages to be listed. */
   order: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
-  /** Conversation and `seq`, only in the first message with that `seq`. */
+  /** Conversation and `seq`. The index finds the first message that had it, by the order of the rows. */
   seq: v.exactOptional(v.array(v.union([v.string(), v.number()]))),
   nonce: v.exactOptional(v.array(v.string())),
   /** Conversation and `seq` of a received message. */
@@ -226,8 +226,9 @@ async function makeRow(
     ...(nonce && { nonce: [conversationId, nonce] }),
   }
   if (seq !== undefined) {
-    // A seq names one message: the first one that has it.
-    const holder = await done(messages.index('seq').getKey([conversationId, seq]))
+    // A seq names one message: the first one that has it. A new row comes after all others, and what the
+    // index finds is the first row, so only an old one has to look.
+    const holder = key && (await done(messages.index('seq').getKey([conversationId, seq])))
     if (holder === undefined || holder === key) row.seq = [conversationId, seq]
     if (isMe && !message.removed) row.own = [conversationId, message.status, seq]
     if (!isMe) row.peer = [conversationId, seq]

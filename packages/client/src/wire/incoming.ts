@@ -15,7 +15,7 @@ interface WaitingFrame {
 export interface FrameSink {
   /**
    * Handles one frame. Its writes to the store may still be pending when this resolves. `following` are the
-   * next frames, as far as they are here: at most 63. The frame came on this connection, which may be gone.
+   * next frames, as far as they are here: at most 255. The frame came on this connection, which may be gone.
    */
   handle(frame: RelayFrame, following: readonly RelayFrame[], connection: number): Promise<void>
   onError(error: ClientError): void
@@ -63,7 +63,7 @@ export class Incoming {
       for (const [at, { frame, bytes, connection }] of batch.entries()) {
         if (this.#stopped) break
         try {
-          const following = batch.slice(at + 1, at + 64).map((next) => next.frame)
+          const following = batch.slice(at + 1, at + 256).map((next) => next.frame)
           await this.#sink.handle(frame, following, connection)
         } catch (error) {
           this.#sink.onError(asClientError(error, 'BAD_REPLY'))
