@@ -1,5 +1,6 @@
 // The course of a conversation next to a connection: what is told late, and frames of which one fails.
 import { expect, test } from 'bun:test'
+import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { openStates, StillClock } from '../../test/stores/secret-states-world.ts'
 import { accountsOfTheModel } from '../../test/version-3/accounts.ts'
 import { openPair } from '../../test/version-3/pair.ts'
@@ -156,9 +157,9 @@ test('after a write that fails nothing that follows it is stored, and the frames
   const given = course.giveFrames(framesTo(200))
   const first = await store.held(0)
   first.reject(new Error('the disk is full'))
-  await expect(given).rejects.toThrow('the disk is full')
+  expect(await failureOf(given)).toMatchObject({ message: 'the disk is full' })
   expect(steps).toHaveLength(0)
   expect(store.writes).toHaveLength(1)
-  await expect(course.give({ type: 'tick' })).rejects.toThrow()
+  expect(await failureOf(course.give({ type: 'tick' }))).toMatchObject({ code: 'STORE_FAILED' })
   expect(store.writes).toHaveLength(1)
 })

@@ -123,8 +123,8 @@ export class RunningCourse {
 
   /**
    * Gives frames that follow each other, with one write for up to 64 of them. The steps of the next ones are
-   * made meanwhile. Resolves once what it has taken is durable, with a result for each; the rest of the frames
-   * has to be given again. A crash before a write leaves its frames at the relay, as if none had come.
+   * made meanwhile. Resolves once what it has taken is durable, with a result for each; the rest of the
+   * frames has to be given again. A crash before a write leaves its frames at the relay, as if none had come.
    * @param frames no two of them with the same id or `seq`
    * @returns at least one result; the last one may be why it was not handled, or of the outcome `later`
    */
