@@ -8,9 +8,12 @@ import { encodeMessage } from '../../packages/client/src/forward-secrecy/content
 import {
   type CourseEvent,
   decodeCourse,
+  encodeBlock,
   encodeCourse,
+  encodeInBlocks,
   newCourse,
   type OwnKeyPackage,
+  type SentBlock,
   type Sides,
   type Step,
   step,
@@ -49,6 +52,7 @@ class End {
   readonly #asks: Step['asks'][number]['ask'][] = []
   #state: Uint8Array = encodeCourse({ ...newCourse(), peerSpeaks: true })
   #course = decodeCourse(this.#state)
+  #blocks: readonly SentBlock[] = []
   readonly sends: Upward[] = []
   /** How many messages it has shown. */
   shown = 0
@@ -96,7 +100,11 @@ class End {
       ...{ sides: this.#sides, now: Date.now(), random, newId: () => crypto.randomUUID() },
       findKeyPackage: async () => this.#ownPackage,
     })
-    this.#state = encodeCourse(made.course)
+    const { state, blocks } = encodeInBlocks(made.course, this.#blocks)
+    const stored = new Set(this.#blocks.map(({ number }) => number))
+    for (const block of blocks) if (!stored.has(block.number)) encodeBlock(block)
+    this.#state = state
+    this.#blocks = blocks
     this.#course = made.course
     this.#asks.push(...made.asks.map(({ ask }) => ask))
     if (made.handshake) this.sends.push(made.handshake)

@@ -15,7 +15,7 @@ import { PeopleWorld } from './people-world.ts'
 setDefaultTimeout(240_000)
 
 const SCRIPT = join(import.meta.dir, 'killed-reader.ts')
-const WAITING = 40
+const WAITING = 80
 
 const world = new PeopleWorld()
 const root = await mkdtemp(join(tmpdir(), 'sotto-batches-'))

@@ -7,8 +7,6 @@ import { type Clock, SerialQueue } from '../platform/platform.ts'
 import {
   type Course,
   type CourseEvent,
-  decodeCourse,
-  encodeCourse,
   newCourse,
   presentOf,
   type Step,
@@ -19,6 +17,7 @@ import {
 import type { SecretStates, SecretUpdate } from '../stores/secret-states.ts'
 import type { StoreChange } from '../stores/stores.ts'
 import { LeftSecrets } from './left-secrets.ts'
+import { StoredCourse } from './stored-course.ts'
 
 /** What the `sync_end` of a connection says to every course. */
 export interface Synced {
@@ -85,6 +84,7 @@ export class RunningCourse {
   readonly #host: CourseHost
   readonly #queue = new SerialQueue()
   readonly #left: LeftSecrets
+  readonly #stored: StoredCourse
   #course: Course | undefined
   #isOfLaterVersion = false
   #wasSynced: Synced | undefined
@@ -93,6 +93,7 @@ export class RunningCourse {
   constructor(host: CourseHost) {
     this.#host = host
     this.#left = new LeftSecrets(host.clock)
+    this.#stored = new StoredCourse(host.states, host.conversationId)
   }
 
   /** Whether the next message can be encrypted, as of the last step. */
@@ -195,15 +196,11 @@ export class RunningCourse {
   /** The state; undefined for one of a later version, which must stay as it is. */
   async #read(): Promise<Course | undefined> {
     if (this.#course || this.#isOfLaterVersion) return this.#course
-    const { states, conversationId, onLaterVersion } = this.#host
-    const state = await states.get('conversation', conversationId)
-    try {
-      // A record that no key opens is lost. The course then rejoins.
-      this.#course = state instanceof Uint8Array ? decodeCourse(state) : newCourse()
-    } catch {
-      // It was sealed on this device as it is, so another version of this program has written it.
+    const found = await this.#stored.read()
+    if (found !== 'later_version') this.#course = found
+    else {
       this.#isOfLaterVersion = true
-      onLaterVersion()
+      this.#host.onLaterVersion()
     }
     return this.#course
   }
@@ -286,15 +283,16 @@ export class RunningCourse {
   async #store(made: readonly Made[], changes: readonly StoreChange[]): Promise<void> {
     const last = made.at(-1)?.step
     if (!last) return
-    const state = encodeCourse(last.course)
+    const { updates, after } = this.#stored.update(last.course)
     await this.#host.states.write(
-      [{ kind: 'conversation', id: this.#host.conversationId, state }, ...made.flatMap(({ used }) => used)],
+      [...updates, ...made.flatMap(({ used }) => used)],
       [...changes, ...made.flatMap(({ recorded }) => recorded.changes)],
       {
         rotates: made.some(({ isEntry }) => isEntry),
         late: () => made.flatMap(({ recorded }) => recorded.late?.() ?? []),
       },
     )
+    after()
     this.#course = last.course
     // A connection that is lost may be told late, after the next one: its `sync_end` counts once more then.
     if (!last.course.connection.isSynced) this.#wasSynced = undefined

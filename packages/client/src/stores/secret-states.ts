@@ -1,51 +1,38 @@
 // The secret states of version 3: sealed in the store, under keys that are replaced and really erased.
 // docs/decisions/0061-keys-that-are-erased.md says why.
-import type { RandomBytes } from '@sotto/crypto'
-import * as v from 'valibot'
 import { asClientError, ClientError } from '../client-error.ts'
 import { type Erasure, type ErasureSlots, KEYRING, type SlotIndex } from './erasure-slots.ts'
-import { KEY_BYTES, openKeys, openState, readKeyring, sealKeyring, sealState, slotOf } from './keyring.ts'
-import { openSlotsOf } from './open-slots.ts'
+import {
+  eraseBoth,
+  type Found,
+  findStates,
+  openSlots,
+  type SecretOutcome,
+  type SecretStatesOptions,
+  USED,
+} from './found-states.ts'
+import { KEY_BYTES, openState, sealKeyring, sealState, slotOf } from './keyring.ts'
 import type { StoreChange } from './records.ts'
-import { rowSlots } from './row-slots.ts'
 import { ERASED, isSameSlot } from './slot-bytes.ts'
-import type { ClientStore } from './store.ts'
+
+export type { SecretStatesOptions }
 
 /** A state that was used is sealed under a new key after this time at the latest. */
 export const ROTATE_AFTER_MS = 60_000
 
-/** The names of the states that were used since the last rotation. */
-const USED = 'used'
-const Names = v.array(v.string())
-
 /**
- * What a state is: of a conversation, the private part of a key package, or the keys of this device's leaf.
+ * What a state is: of a conversation, own messages that belong to one, the private part of a key package, or
+ * the keys of this device's leaf.
  */
-export type SecretKind = 'conversation' | 'package' | 'leaf'
+export type SecretKind = 'conversation' | 'sent' | 'package' | 'leaf'
 
 /** A state to keep. */
 export interface SecretUpdate {
   readonly kind: SecretKind
-  /** The id of the conversation, of the key package, or of the device. */
+  /** The id of the conversation, with a number for `sent`, of the key package, or of the device. */
   readonly id: string
   /** Undefined removes the state, and every way to open what was kept of it. */
   readonly state: Uint8Array | undefined
-}
-
-/** Whether states were found: none ever (`new`), all, or `lost`: no key opens them, so they were removed. */
-export type SecretOutcome = 'new' | 'opened' | 'lost'
-
-/** What `SecretStates.open` needs. */
-export interface SecretStatesOptions {
-  readonly store: Pick<ClientStore, 'findSecret' | 'write'>
-  /** Writes to the same store, in the order of the calls: the journal's `write`. */
-  readonly write?: (changes: readonly StoreChange[]) => Promise<void>
-  readonly randomBytes: RandomBytes
-  readonly clock: { after(ms: number, run: () => void): () => void }
-  /** Gets the errors of rotations that nobody waits for. They are tried again. */
-  readonly onFailure: (error: ClientError) => void
-  /** Starts the worker of a browser's slots. By default the one of this package. */
-  readonly startWorker?: (() => Worker) | undefined
 }
 
 interface Update {
@@ -99,7 +86,7 @@ export class SecretStates {
   static async open(options: SecretStatesOptions): Promise<SecretStates> {
     const slots = await openSlots(options)
     try {
-      const found = await find(options, slots)
+      const found = await findStates(options, slots)
       const states = new SecretStates(options, slots, found)
       // The program ended before their rotation.
       if (states.#used.size > 0) await states.rotate()
@@ -347,61 +334,6 @@ export class SecretStates {
     })
     this.#last = result.catch(() => {})
     return result
-  }
-}
-
-/** What opening finds. */
-interface Found {
-  readonly outcome: SecretOutcome
-  readonly keys: Map<string, Uint8Array>
-  readonly erasureKey: Uint8Array | undefined
-  readonly generation: number
-  readonly used: readonly string[]
-}
-
-const NOTHING = { keys: new Map(), erasureKey: undefined, generation: 0, used: [] }
-
-/** Reads the keyring, and erases every slot whose key it does not need. */
-async function find({ store, ...options }: SecretStatesOptions, slots: ErasureSlots): Promise<Found> {
-  const value = await store.findSecret(KEYRING)
-  const sealed = value === undefined ? undefined : readKeyring(value)
-  if (sealed && sealed.erasure !== slots.kind)
-    throw new ClientError('STORE_FAILED', `the erasure key is kept in ${sealed.erasure}, which is not here`)
-  const content = await slots.read()
-  const slot = sealed && slotOf(sealed.generation)
-  const erasureKey = slot === undefined ? undefined : content[slot]
-  const keys = sealed && erasureKey && (await openKeys(erasureKey, sealed))
-  if (!sealed || slot === undefined || !keys) {
-    const { write = (changes: readonly StoreChange[]) => store.write(changes) } = options
-    if (value !== undefined) await write([{ change: 'secrets_removed' }])
-    await eraseBoth(slots)
-    return { ...NOTHING, keys: new Map(), outcome: value === undefined ? 'new' : 'lost' }
-  }
-  const other = slot === 0 ? 1 : 0
-  if (!isSameSlot(content[other], ERASED)) await slots.replace(other, content[other], ERASED)
-  const used = readNames(await store.findSecret(USED)).filter((name) => keys.has(name))
-  return { outcome: 'opened', keys, erasureKey, generation: sealed.generation, used }
-}
-
-/** The slots of a store: those that its keyring needs, its own, or records of it if it has none. */
-async function openSlots({ store, startWorker }: SecretStatesOptions): Promise<ErasureSlots> {
-  const value = await store.findSecret(KEYRING)
-  const needsRows = value !== undefined && readKeyring(value)?.erasure === 'rows'
-  return needsRows ? rowSlots(store, 'rows') : openSlotsOf(store, startWorker)
-}
-
-async function eraseBoth(slots: ErasureSlots): Promise<void> {
-  const content = await slots.read()
-  for (const slot of [0, 1] as const)
-    if (!isSameSlot(content[slot], ERASED)) await slots.replace(slot, content[slot], ERASED)
-}
-
-function readNames(value: string | undefined): readonly string[] {
-  try {
-    return v.parse(Names, JSON.parse(value ?? '[]'))
-  } catch {
-    // It is not sealed, and it only says which keys to replace early.
-    return []
   }
 }
 

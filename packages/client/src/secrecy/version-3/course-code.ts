@@ -13,10 +13,14 @@ import {
   type Stop,
 } from './course.ts'
 import type { RejoinReason } from './events.ts'
+import { blocksAmong, readRuns, runsOf, type SentBlock, writeRuns } from './sent-blocks.ts'
 import { readSentList, writeSentList } from './sent-code.ts'
 
-const VERSION = 3
-/** The version before. It had a longer form of the own messages. */
+/** Blocks of own messages are records of their own. */
+const IN_BLOCKS = 4
+/** All own messages are with the state. */
+const WHOLE = 3
+/** The version before that. It had a longer form of the own messages. */
 const LONG_SENT = 2
 
 // What follows is stored by its place in these lists: they may only grow.
@@ -33,9 +37,34 @@ const REASONS: readonly RejoinReason[] = [
   'users_word',
 ]
 
-/** The state without what holds for the present connection only. */
+/** A state as bytes, and the blocks that it names. They are stored in the same write, each once. */
+export interface CourseInBlocks {
+  readonly state: Uint8Array<ArrayBuffer>
+  readonly blocks: readonly SentBlock[]
+}
+
+/**
+ * The state without what holds for the present connection only, and without own messages that are in blocks.
+ * @param before the blocks that are stored. A block that is not among the result's is needed no more
+ */
+export function encodeInBlocks(course: Course, before: readonly SentBlock[]): CourseInBlocks {
+  const runs = runsOf(course.sent, before)
+  const blocks = blocksAmong(runs)
+  if (blocks.length === 0) return { state: encodeCourse(course), blocks }
+  return { state: encoded(course, IN_BLOCKS, (to) => writeRuns(to, runs)), blocks }
+}
+
+/** The state with all own messages, without what holds for the present connection only. */
 export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
-  const to = new ByteWriter().number(VERSION).flag(course.peerSpeaks)
+  return encoded(course, WHOLE, (to) => writeSentList(to, course.sent))
+}
+
+function encoded(
+  course: Course,
+  version: number,
+  writeSent: (to: ByteWriter) => void,
+): Uint8Array<ArrayBuffer> {
+  const to = new ByteWriter().number(version).flag(course.peerSpeaks)
   to.optional(course.incarnation, (incarnation) => to.text(incarnation))
   to.list(course.groups, (kept) => writeKept(to, kept))
   to.optional(course.pending, (pending) => writePending(to, pending))
@@ -43,7 +72,7 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
   to.optional(course.stop, (stop) => to.number(STOPS.indexOf(stop)))
   to.number(course.era).flag(course.owesCommit).number(course.sentInEpoch).number(course.unreadableInEpoch)
   writeChain(to, course.own)
-  writeSentList(to, course.sent)
+  writeSent(to)
   to.list(course.theirs, ({ era, chain }) => writeChain(to.number(era), chain))
   to.list(course.gaps, ({ era, first, last }) => to.number(era).number(first).number(last))
   to.optional(course.owed, ({ since, count }) => to.number(since).number(count))
@@ -55,16 +84,35 @@ export function encodeCourse(course: Course): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The state of bytes, also of the version before. Throws `CryptoError` `INVALID_ENCODING` for bytes that are
- * none or of another version, and `MlsError` `VERSION` for a group of a later version. Such a state is left
- * as it is: the program that wrote it goes on with it. A device that has lost its state begins with
- * `newCourse`, and rejoins.
+ * The state of bytes without blocks, also of the version before. Throws `CryptoError` `INVALID_ENCODING` for
+ * bytes that are none or of another version, and `MlsError` `VERSION` for a group of a later version. Such a
+ * state is left as it is: the program that wrote it goes on with it. A device that has lost its state begins
+ * with `newCourse`, and rejoins.
  */
 export function decodeCourse(bytes: Uint8Array): Course {
+  return decodeInBlocks(bytes, new Map()).course
+}
+
+/**
+ * The state of bytes and of the blocks that it names. Throws like `decodeCourse`.
+ * @param stored the messages of each stored block. Those of a block that is missing are lost
+ */
+export function decodeInBlocks(
+  bytes: Uint8Array,
+  stored: ReadonlyMap<number, readonly Sent[]>,
+): { readonly course: Course; readonly blocks: readonly SentBlock[] } {
   const from = new ByteReader(bytes)
   const version = from.number()
-  if (version !== VERSION && version !== LONG_SENT)
+  if (version !== IN_BLOCKS && version !== WHOLE && version !== LONG_SENT)
     throw new CryptoError('INVALID_ENCODING', 'this state of a conversation is of another version')
+  let blocks: readonly SentBlock[] = []
+  const readSent = (): readonly Sent[] => {
+    if (version === LONG_SENT) return from.list(() => readLongSent(from))
+    if (version === WHOLE) return readSentList(from)
+    const runs = readRuns(from, stored)
+    blocks = blocksAmong(runs).filter(({ sent }) => sent.length > 0)
+    return runs.flatMap(({ sent }) => sent)
+  }
   const course: Course = {
     ...newCourse(),
     peerSpeaks: from.flag(),
@@ -78,7 +126,7 @@ export function decodeCourse(bytes: Uint8Array): Course {
     sentInEpoch: from.number(),
     unreadableInEpoch: from.number(),
     own: readChain(from),
-    sent: version === LONG_SENT ? from.list(() => readLongSent(from)) : readSentList(from),
+    sent: readSent(),
     theirs: from.list(() => ({ era: from.number(), chain: readChain(from) })),
     gaps: from.list(() => ({ era: from.number(), first: from.number(), last: from.number() })),
     owed: from.optional(() => ({ since: from.number(), count: from.number() })),
@@ -89,7 +137,7 @@ export function decodeCourse(bytes: Uint8Array): Course {
     resends: { since: from.number(), count: from.number() },
   }
   from.end()
-  return course
+  return { course, blocks }
 }
 
 function nameIn<T>(names: readonly T[], from: ByteReader): T {
