@@ -1,7 +1,6 @@
 // HPKE (RFC 9180), base mode, with X-Wing, HKDF-SHA256 and AES-256-GCM. An instance serves one message.
 
 import { expand, extract } from '@noble/hashes/hkdf.js'
-import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import type { Bytes } from '@sotto/crypto'
 import { concatBytes, encodeNumber } from './bytes.ts'
@@ -36,25 +35,6 @@ export function hkdfExtract(salt: Uint8Array, secret: Uint8Array): Bytes {
 /** HKDF-SHA256's second half (RFC 5869, section 2.3). */
 export function hkdfExpand(key: Uint8Array, info: Uint8Array, length: number): Bytes {
   return new Uint8Array(expand(sha256, key, info, length))
-}
-
-/** The counter of the first, and here only, block of HKDF's second half. */
-const FIRST_BLOCK = Uint8Array.of(1)
-
-/** `hkdfExpand` of one key for several uses, of at most 32 bytes each. The key is prepared once. */
-export function hkdfExpandEach(
-  key: Uint8Array,
-  uses: readonly { readonly info: Uint8Array; readonly length: number }[],
-): Bytes[] {
-  const keyed = hmac.create(sha256, key)
-  const outputs = uses.map(({ info, length }) => {
-    const block = keyed.clone().update(info).update(FIRST_BLOCK).digest()
-    const output = block.slice(0, length)
-    block.fill(0)
-    return output
-  })
-  keyed.destroy()
-  return outputs
 }
 
 /** `KeySchedule` of the base mode (RFC 9180, section 5.1). */

@@ -3,7 +3,7 @@ import type { Bytes } from '@sotto/crypto'
 import type { CiphersuiteImpl, GroupContext, PrivateMessage } from 'ts-mls'
 import { concatBytes, encodeNumber, encodeVector, Reader } from './bytes.ts'
 import type { Member } from './group.ts'
-import { AEAD_KEY_BYTES, AEAD_NONCE_BYTES, hkdfExpandEach } from './hpke.ts'
+import { AEAD_KEY_BYTES, AEAD_NONCE_BYTES, hkdfExpand } from './hpke.ts'
 import { labeled } from './key-package.ts'
 import { invalid } from './mls-error.ts'
 
@@ -143,10 +143,7 @@ function derivation(label: string, length: number): Derivation {
 /** `ExpandWithLabel` of one secret and context, once for each derivation. */
 function expandEach(secret: Uint8Array, context: Uint8Array, ...of: readonly Derivation[]): Bytes[] {
   const bound = encodeVector(context)
-  return hkdfExpandEach(
-    secret,
-    of.map(({ head, length }) => ({ info: concatBytes(head, bound), length })),
-  )
+  return of.map(({ head, length }) => hkdfExpand(secret, concatBytes(head, bound), length))
 }
 
 function pair([key, nonce]: readonly Bytes[]): MessageKey {
