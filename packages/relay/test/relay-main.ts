@@ -10,7 +10,7 @@ let stoppedAt: { now: number; monotonic: number } | undefined
 Date.now = () => (stoppedAt?.now ?? machine.now()) + passedMs
 performance.now = () => (stoppedAt?.monotonic ?? machine.monotonic()) + passedMs
 
-const maintenance: (() => void)[] = []
+const maintenance: (() => unknown)[] = []
 const setMachineInterval = globalThis.setInterval
 globalThis.setInterval = ((run: () => void, ms: number) => {
   if (ms === 60_000) maintenance.push(run)
@@ -18,9 +18,11 @@ globalThis.setInterval = ((run: () => void, ms: number) => {
 }) as typeof setInterval
 
 process.on('message', (ms) => {
-  if (ms === 'maintain') {
-    for (const run of maintenance) run()
-    process.send?.(maintenance.length)
+  if (ms === 'maintain' || ms === 'maintain to the end') {
+    const passes = maintenance.map((run) => run())
+    const told = (): void => void process.send?.(passes.length)
+    if (ms === 'maintain') told()
+    else void Promise.all(passes).then(told)
     return
   }
   if (ms === 'memory') {

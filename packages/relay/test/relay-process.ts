@@ -26,8 +26,10 @@ export interface RelayProcess {
   start(): Promise<void>
   /** Stops its clock and moves it forward by this time. @returns the time it then shows */
   letPass(ms: number): Promise<number>
-  /** Starts what the relay does every minute, such as letting messages expire. */
-  maintain(): Promise<void>
+  /**
+   * Starts what the relay does every minute, such as letting messages expire, and waits for it with `toTheEnd`.
+   */
+  maintain(options?: { readonly toTheEnd: true }): Promise<void>
   /** The resident memory of the process after it has collected its garbage, in MiB. */
   memoryMiB(): Promise<number>
   /** How many timers of the process are set, or were and are not collected as garbage. */
@@ -77,8 +79,9 @@ export async function startRelay(
       passedMs += ms
       return running.ask(ms)
     },
-    maintain: async () => {
-      if ((await running.ask('maintain')) === 0) throw new Error('the relay has no maintenance')
+    maintain: async (options) => {
+      const passes = await running.ask(options?.toTheEnd ? 'maintain to the end' : 'maintain')
+      if (passes === 0) throw new Error('the relay has no maintenance')
     },
     memoryMiB: async () => (await running.ask('memory')) / 1024 / 1024,
     timers: () => running.ask('timers'),
@@ -115,7 +118,7 @@ async function launch(env: Readonly<Record<string, string>>, descriptors?: numbe
     ipc: (answer) => answers.shift()?.(Number(answer)),
   })
   const answers: ((answer: number) => void)[] = []
-  const ask = (question: number | 'maintain' | 'memory' | 'timers'): Promise<number> =>
+  const ask = (question: number | string): Promise<number> =>
     new Promise((resolve) => {
       answers.push(resolve)
       child.send(question)

@@ -43,9 +43,7 @@ export function startMaintenance(
     for (const task of tasks) await runOne(task)
     pass = undefined
   }
-  const timer = setInterval(() => {
-    pass ??= runAll()
-  }, everyMs)
+  const timer = setInterval(() => (pass ??= runAll()), everyMs)
   return {
     stop: async () => {
       clearInterval(timer)

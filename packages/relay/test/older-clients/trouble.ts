@@ -102,6 +102,7 @@ export class Trouble implements Eras {
     this.count += 1
     // Every other time messages expire before anybody is back, and else while their senders are connected.
     if (this.count % 4 === 0) await Promise.all(this.#returning)
-    await this.#relay.maintain()
+    // The next trouble may be the end of this process.
+    await this.#relay.maintain({ toTheEnd: true })
   }
 }
