@@ -244,3 +244,28 @@ test('an encoded state contains no key that was used, and no secret that leads t
   const after = Buffer.from(encodeGroup(forgetEpochs(group, 2n)))
   for (const key of [old.init, ...Object.values(old.leaf)]) expect(after.includes(key)).toBe(false)
 })
+
+test('a wrong signature is refused by the first message, a later one and an overtaken one, and leaves nothing behind', async () => {
+  const { alice, bob } = await twoInAGroup()
+  const { state, overtaken } = heldOf(alice.group)
+  const signaturePrivateKey = crypto.getRandomValues(new Uint8Array(state.signaturePrivateKey.length))
+  const forging = makeGroup({ state: { ...state, signaturePrivateKey }, overtaken })
+  const { messages: forged } = await send(forging, 4)
+  const { messages: honest } = await send(alice.group, 4)
+  const [first, second, , fourth] = honest
+  const [forgedFirst, , forgedThird, forgedFourth] = forged
+  if (!first || !second || !fourth || !forgedFirst || !forgedThird || !forgedFourth)
+    return expect.unreachable()
+  const isRefused = async (group: Group, message: Uint8Array): Promise<void> => {
+    const before = encodeGroup(group)
+    expect(await failureOf(open(group, message, everyone))).toMatchObject({ code: 'INVALID' })
+    expect(encodeGroup(group)).toEqual(before)
+  }
+  await isRefused(bob.group, forgedFirst)
+  const afterFirst = (await read(bob.group, first)).group
+  await isRefused(afterFirst, forgedThird)
+  await isRefused(afterFirst, forgedFourth)
+  const afterFourth = (await read(afterFirst, fourth)).group
+  await isRefused(afterFourth, forgedThird)
+  expect((await read(afterFourth, second)).text).toBe('message 1')
+})
