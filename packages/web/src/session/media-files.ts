@@ -140,12 +140,6 @@ export class MediaFiles {
     return (await this.media.download(contact, { mediaKey }, options)).data
   }
 
-  /** The file's content if it is in memory. */
-  blobInMemory(contact: string, mediaKey: string | undefined): Blob | false {
-    const state = this.#files.get(`${contact} ${mediaKey}`)?.state.value
-    return state?.kind === 'ready' && state.blob
-  }
-
   /** Says that something shows the file. Call the result when it does not any more. */
   hold(file: MediaFile): () => void {
     file.holders += 1

@@ -226,10 +226,9 @@ export class Uploads {
     }
     // What its sender said of it is passed on: looking into it would decode what may be hostile.
     const said = received?.content
+    // But not its preview, which may show something else.
     const image =
-      received && said?.kind === 'image'
-        ? { details: detailsOf(said), preview: files.blobInMemory(received.conversationId, said.previewKey) }
-        : {}
+      received && said?.kind === 'image' ? { details: detailsOf(said), preview: false as const } : {}
     const text = job.words ?? (said && 'words' in said ? said.words : undefined)
     const words = text === undefined ? {} : { words: text }
     const waveform = said?.kind === 'voice' && said.waveform ? { waveform: said.waveform } : {}

@@ -18,6 +18,8 @@ import { Viewer } from './viewer.tsx'
 const UNASKED_BYTES = 10 * 1024 * 1024
 /** The most pixels of the longer side of a preview. */
 const MAX_PREVIEW_EDGE = 1280
+/** So many characters of the words are said with the picture. */
+const MOST_ALT = 200
 
 interface PictureProps {
   readonly file: MediaFile
@@ -122,7 +124,7 @@ export function Picture({ file, preview, content, timeMs, isFocusable }: Picture
       {isOpen && url !== undefined && blob && (
         <Viewer
           url={url}
-          alt={content.words ?? t.picture}
+          alt={content.words ? `${t.picture}: ${content.words.slice(0, MOST_ALT)}` : t.picture}
           blob={blob}
           name={`${name}.${endingOf(found)}`}
           onClose={() => setOpen(false)}
