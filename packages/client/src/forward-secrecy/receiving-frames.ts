@@ -9,6 +9,9 @@ export type MsgFrame = Extract<RelayFrame, { readonly type: 'msg' }>
 
 type Context = Pick<ForwardContext, 'confirmations' | 'hintFriendSync' | 'sessions' | 'store' | 'sync'>
 
+/** How many frames are looked up together. What is not taken has to be looked up again. */
+const [FEWEST_AHEAD, MOST_AHEAD] = [8, 256]
+
 /** Gives frames to their courses. */
 export class ReceivingFrames {
   readonly #context: Context
@@ -16,6 +19,8 @@ export class ReceivingFrames {
   readonly #onFailure: (error: unknown) => void
   /** Frames that were handled with one before them. */
   readonly #handled = new WeakSet<MsgFrame>()
+  /** So many are looked up together: about as many as the last ones that were taken. */
+  #ahead = FEWEST_AHEAD
   /** The conversations with frames that came before their contact was known. */
   readonly #unknown = new Set<ConversationId>()
 
@@ -38,10 +43,12 @@ export class ReceivingFrames {
     const { confirmations, hintFriendSync } = this.#context
     const { conv_id } = frame
     try {
-      const frames = [frame, ...this.#withIt(frame, following)]
+      const frames = [frame, ...this.#withIt(frame, following).slice(0, this.#ahead - 1)]
       const latest = await this.#context.store.latestPeerSeq(conv_id)
       const given = await Promise.all(frames.map((each) => this.#timed(each, latest)))
       const results = await this.#courseOf(conv_id).giveFrames(given)
+      this.#ahead = results.length === frames.length ? this.#ahead * 2 : results.length
+      this.#ahead = Math.min(Math.max(this.#ahead, FEWEST_AHEAD), MOST_AHEAD)
       for (const [at, made] of results.entries()) {
         const { seq, from } = frames[at] ?? frame
         if (at > 0) this.#handled.add(frames[at] ?? frame)

@@ -4,7 +4,7 @@ import { CarriedError } from './carried-error.ts'
 import { NetworkState, PublicIdentity } from './carried-events.ts'
 
 /** Raised with every change of the messages. A tab that receives a higher version than its own retires. */
-const CHANNEL_VERSION = 5
+const CHANNEL_VERSION = 6
 
 /** The state of the client that every tab holds. */
 export const TabState = v.object({

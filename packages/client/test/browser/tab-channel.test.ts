@@ -10,7 +10,7 @@ setDefaultTimeout(240_000)
 
 const world = new BrowserWorld()
 /** The version of the messages between tabs: `CHANNEL_VERSION`. */
-const VERSION = 5
+const VERSION = 6
 
 /**
  * A page of the same origin, without the client, in which the test itself exchanges messages with the tabs.

@@ -26,8 +26,11 @@ export const RESENDS = 100
 export const RESENDS_COUNT_MS = MINUTE_MS
 /** After so many unreadable messages in the present epoch the two sides have different groups. */
 export const UNREADABLE_IN_EPOCH = 2
-/** How many received frames without a message of the history are remembered. */
-export const CONTROLS = 128
+/**
+ * How many received frames without a message of the history are remembered: more than are stored before the
+ * first of them is confirmed.
+ */
+export const CONTROLS = 512
 /** How many gaps in the peer's messages wait to be explained. */
 export const GAPS = 64
 /** A key package of a clock that is wrong by less than this is taken. */
