@@ -33,10 +33,19 @@ interface Draft {
 /** The drafts of edits that were not ended when their conversation was left. A reload loses them. */
 const draftsOf = new WeakMap<Session, Map<string, Draft>>()
 
+function draftsIn(session: Session): Map<string, Draft> {
+  const known = draftsOf.get(session)
+  if (known) return known
+  const drafts = new Map<string, Draft>()
+  draftsOf.set(session, drafts)
+  // A locked app keeps no text in memory.
+  session.client.on('lock_state', () => drafts.clear())
+  return drafts
+}
+
 export function EditForm({ message, onEnd: onEnded }: EditFormProps) {
   const session = useSession()
-  const drafts = draftsOf.get(session) ?? new Map<string, Draft>()
-  draftsOf.set(session, drafts)
+  const drafts = draftsIn(session)
   const name = `${message.conversationId} ${message.id}`
   const content = contentOf(message)
   const before = content?.kind === 'text' ? content.text : ''
