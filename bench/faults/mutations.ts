@@ -171,9 +171,9 @@ export const mutations: readonly Mutation[] = [
     name: 'expiry that tells nobody',
     patches: [
       {
-        file: 'packages/relay/src/messages/expiry.ts',
-        from: '      for (const { message_id: id } of messages) {',
-        to: '      for (const { message_id: id } of messages.slice(0, 0)) {',
+        file: 'packages/relay/src/messages/erased-messages.ts',
+        from: '  for (const { message_id: id, seq } of messages) {',
+        to: '  for (const { message_id: id, seq } of messages.slice(0, 0)) {',
       },
     ],
     only: ['age'],

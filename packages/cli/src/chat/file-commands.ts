@@ -18,7 +18,7 @@ export const fileCommands: CommandGroup = {
     {
       name: 'send',
       takes: '<file>',
-      summary: 'send a file; "<file>" and then words sends it with them',
+      summary: 'send a file; with words behind "<file>"',
       run: send,
       complete: completeSend,
     },
