@@ -27,7 +27,8 @@ export interface RelayProcess {
   /** Stops its clock and moves it forward by this time. @returns the time it then shows */
   letPass(ms: number): Promise<number>
   /**
-   * Starts what the relay does every minute, such as letting messages expire, and waits for it with `toTheEnd`.
+   * Starts what the relay does every minute, such as letting messages expire, and waits for it with
+   * `toTheEnd`.
    */
   maintain(options?: { readonly toTheEnd: true }): Promise<void>
   /** The resident memory of the process after it has collected its garbage, in MiB. */
