@@ -20,12 +20,9 @@ export function equalBytes(one: Uint8Array, other: Uint8Array): boolean {
 
 /** A big-endian number of 1, 2, 4 or 8 bytes. */
 export function encodeNumber(value: number | bigint, length: 1 | 2 | 4 | 8): Bytes {
-  const bytes = new Uint8Array(length)
-  if (typeof value === 'number')
-    for (let at = length - 1, left = value; left > 0; at -= 1, left = Math.floor(left / 256)) bytes[at] = left
-  else if (length === 8) new DataView(bytes.buffer).setBigUint64(0, value)
-  else return encodeNumber(Number(value), length)
-  return bytes
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return bytes.slice(8 - length)
 }
 
 /** A vector: its length in one, two or four bytes, then its bytes. */

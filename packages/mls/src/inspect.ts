@@ -109,7 +109,7 @@ export function shapeOfCommit({ content }: PublicMessage, tree: RatchetTree): Co
 }
 
 /** Whether a leaf is in a tree and not blank. */
-function isLeafOf(tree: RatchetTree, leaf: number): boolean {
+export function isLeafOf(tree: RatchetTree, leaf: number): boolean {
   return leaf * 2 < tree.length && tree[leaf * 2]?.nodeType === nodeTypes.leaf
 }
 

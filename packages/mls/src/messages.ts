@@ -8,12 +8,12 @@ import {
   encode,
   type GroupContext,
   mlsMessageEncoder,
-  nodeTypes,
   type PrivateMessage,
   processPrivateMessage,
   type RatchetTree,
   type SecretTree,
 } from 'ts-mls'
+import { concatBytes, encodeNumber, encodeVector, Reader } from './bytes.ts'
 import { Door, MAX_FORWARD_STEPS } from './check-leaf.ts'
 import {
   type Group,
@@ -21,10 +21,11 @@ import {
   heldOf,
   type Member,
   makeGroup,
-  memberOf,
+  membersOf,
   type OvertakenKey,
 } from './group.ts'
-import { keyOf, nextSecret, openContent, readSenderData } from './message-keys.ts'
+import { isLeafOf } from './inspect.ts'
+import { labeled } from './key-package.ts'
 import { asMlsError, invalid, MlsError } from './mls-error.ts'
 import { suite } from './suite.ts'
 
@@ -79,113 +80,55 @@ export async function openMessage(held: Held, message: PrivateMessage): Promise<
     epoch.senderDataSecret,
     message,
   )
-  const leaf = epoch.ratchetTree[leafIndex * 2]
-  if (leaf?.nodeType !== nodeTypes.leaf) throw invalid('a message of nobody in the group')
-  const sender = memberOf(leaf.leaf, leafIndex)
+  const sender = membersOf(epoch.ratchetTree).find(({ index }) => index === leafIndex)
+  if (sender === undefined || !isLeafOf(epoch.ratchetTree, leafIndex))
+    throw invalid('a message of nobody in the group')
   if (leafIndex === state.privatePath.leafIndex) throw invalid('a message of this device')
-  const ratchet = epoch.secretTree.leafNodes[leafIndex * 2]
-  const next = ratchet?.application.generation ?? 0
+  const next = epoch.secretTree.leafNodes[leafIndex * 2]?.application.generation ?? 0
   if (generation - next > MAX_FORWARD_STEPS)
     throw new MlsError('TOO_FAR', `a message more than ${MAX_FORWARD_STEPS} ahead of its sender's last one`)
-  const sent: Sent = { message, epoch, sender, generation, reuseGuard }
-  if (generation < next) return openOvertaken(cipherSuite, held, sent)
-  return ratchet ? openNext(cipherSuite, held, sent, ratchet) : openFirst(held, sent)
-}
-
-/** A message, and what its sender data say. */
-interface Sent {
-  readonly message: PrivateMessage
-  readonly epoch: EpochKeys
-  readonly sender: Member
-  readonly generation: number
-  readonly reuseGuard: Bytes
-}
-
-/** Opens a message whose key was derived when a later one of its sender came. */
-async function openOvertaken(
-  cipherSuite: CiphersuiteImpl,
-  held: Held,
-  { message, epoch, sender, generation, reuseGuard }: Sent,
-): Promise<OpenedMessage> {
-  const found = (each: OvertakenKey) =>
-    each.epoch === message.epoch && each.leaf === sender.index && each.generation === generation
-  const key = held.overtaken.find(found)
-  if (key === undefined) throw invalid('the key of this message was used, or is erased')
-  const context = epoch.groupContext
-  const plaintext = await openContent(cipherSuite, { message, key, reuseGuard, sender, context })
-  const overtaken = held.overtaken.filter((kept) => !found(kept))
-  return { ...opened(message, plaintext, sender), group: makeGroup({ state: held.state, overtaken }) }
-}
-
-/** Opens a message with a later key of a sender's ratchet. The library would read its sender data again. */
-async function openNext(
-  cipherSuite: CiphersuiteImpl,
-  held: Held,
-  { message, epoch, sender, generation, reuseGuard }: Sent,
-  ratchet: SecretTree['leafNodes'][number],
-): Promise<OpenedMessage> {
-  const { application } = ratchet
-  const keys: OvertakenKey[] = []
-  // The first secret stays in the former group, and the last one of the loop is that of this message.
-  let secret = application.secret
-  const erase = (): void => {
-    if (secret !== application.secret) secret.fill(0)
+  const found = (key: OvertakenKey) =>
+    key.epoch === message.epoch && key.leaf === leafIndex && key.generation === generation
+  if (generation < next) {
+    const key = held.overtaken.find(found)
+    if (key === undefined) throw invalid('the key of this message was used, or is erased')
+    const plaintext = await openOvertaken(cipherSuite, {
+      message,
+      key,
+      reuseGuard,
+      sender,
+      context: epoch.groupContext,
+    })
+    const overtaken = held.overtaken.filter((kept) => !found(kept))
+    return { ...opened(message, plaintext, sender), group: makeGroup({ state, overtaken }) }
   }
-  for (let passed = application.generation; passed < generation; passed += 1) {
-    if (generation - passed <= MAX_OVERTAKEN_KEYS)
-      keys.push({ ...placeOf(message, sender), generation: passed, ...keyOf(secret, passed) })
-    const next = nextSecret(secret, passed)
-    erase()
-    secret = next
-  }
-  const key = keyOf(secret, generation)
-  const context = epoch.groupContext
-  const plaintext = await openContent(cipherSuite, { message, key, reuseGuard, sender, context })
-  key.key.fill(0)
-  const after = { ...application, secret: nextSecret(secret, generation), generation: generation + 1 }
-  erase()
-  const { secretTree } = epoch
-  const leafNodes = { ...secretTree.leafNodes, [sender.index * 2]: { ...ratchet, application: after } }
-  return {
-    ...opened(message, plaintext, sender),
-    group: makeGroup({
-      state: withSecrets(held.state, message.epoch, { ...secretTree, leafNodes }),
-      overtaken: [...held.overtaken, ...keys].slice(-MAX_OVERTAKEN_KEYS),
-    }),
-  }
-}
 
-/** Opens the first message of a sender in an epoch: the library derives the sender's ratchet. */
-async function openFirst(held: Held, { message, sender, generation }: Sent): Promise<OpenedMessage> {
   const context = await new Door(() => false).context()
-  const result = await processPrivateMessage({ context, state: held.state, privateMessage: message })
+  const result = await processPrivateMessage({ context, state, privateMessage: message })
   if (result.kind !== 'applicationMessage') throw invalid('not a message')
   // The library gives back the secrets of the generations it went past, in their order, before all others.
-  const passed = result.consumed.slice(0, generation)
+  const passed = result.consumed.slice(0, generation - next)
   const skipped = passed.slice(-MAX_OVERTAKEN_KEYS)
-  const keys = skipped.map((secret, at): OvertakenKey => {
-    const ofSkipped = generation - skipped.length + at
-    return { ...placeOf(message, sender), generation: ofSkipped, ...keyOf(secret, ofSkipped) }
-  })
-  for (const secret of passed) secret.fill(0)
+  const keys = await Promise.all(
+    skipped.map(async (secret, at): Promise<OvertakenKey> => {
+      const ofSkipped = generation - skipped.length + at
+      return {
+        epoch: message.epoch,
+        leaf: leafIndex,
+        generation: ofSkipped,
+        key: await treeSecret(cipherSuite, secret, 'key', ofSkipped, cipherSuite.hpke.keyLength),
+        nonce: await treeSecret(cipherSuite, secret, 'nonce', ofSkipped, cipherSuite.hpke.nonceLength),
+      }
+    }),
+  )
+  // The first of them is still in the former group.
+  for (const secret of passed.slice(1)) secret.fill(0)
   wipeKey(result.consumed)
   const overtaken = [...held.overtaken, ...keys].slice(-MAX_OVERTAKEN_KEYS)
   return {
     ...opened(message, result.message, sender),
     group: makeGroup({ state: result.newState, overtaken }),
   }
-}
-
-function placeOf({ epoch }: PrivateMessage, { index: leaf }: Member): Pick<OvertakenKey, 'epoch' | 'leaf'> {
-  return { epoch, leaf }
-}
-
-/** The state with other secrets of the present epoch, or of a former one. */
-function withSecrets(state: ClientState, epoch: bigint, secretTree: SecretTree): ClientState {
-  const former = state.historicalReceiverData.get(epoch)
-  if (epoch === state.groupContext.epoch || !former) return { ...state, secretTree }
-  const historicalReceiverData = new Map(state.historicalReceiverData).set(epoch, { ...former, secretTree })
-  return { ...state, historicalReceiverData }
 }
 
 interface EpochKeys {
@@ -210,6 +153,85 @@ function epochOfMessage(state: ClientState, { groupId, epoch }: PrivateMessage):
   return former
 }
 
+/**
+ * The sender data of a message (RFC 9420, section 6.3.2). The library decrypts it again, but computes with it
+ * before it checks it: with a leaf outside the tree it never returns.
+ */
+async function readSenderData(
+  { hpke, kdf }: CiphersuiteImpl,
+  senderDataSecret: Uint8Array,
+  { groupId, epoch, contentType, ciphertext, encryptedSenderData }: PrivateMessage,
+): Promise<{ leafIndex: number; generation: number; reuseGuard: Bytes }> {
+  const sample = ciphertext.subarray(0, kdf.size)
+  const key = await expandWithLabel(kdf, senderDataSecret, 'key', sample, hpke.keyLength)
+  const nonce = await expandWithLabel(kdf, senderDataSecret, 'nonce', sample, hpke.nonceLength)
+  const additionalData = concatBytes(
+    encodeVector(groupId),
+    encodeNumber(epoch, 8),
+    encodeNumber(contentType, 1),
+  )
+  const reader = new Reader(await hpke.decryptAead(key, nonce, additionalData, encryptedSenderData))
+  const read = {
+    leafIndex: Number(reader.number(4)),
+    generation: Number(reader.number(4)),
+    reuseGuard: reader.take(4),
+  }
+  if (reader.left > 0) throw invalid('bytes follow the sender data')
+  return read
+}
+
+/** Opens a message whose key was derived when a later one of its sender came (RFC 9420, section 6.3.1). */
+async function openOvertaken(
+  { hpke, signature }: CiphersuiteImpl,
+  {
+    message,
+    key,
+    reuseGuard,
+    sender,
+    context,
+  }: { message: PrivateMessage; key: OvertakenKey; reuseGuard: Bytes; sender: Member; context: GroupContext },
+): Promise<Bytes> {
+  const { groupId, epoch, contentType, authenticatedData, ciphertext } = message
+  const nonce = key.nonce.map((byte, at) => byte ^ (reuseGuard[at] ?? 0))
+  const head = concatBytes(encodeVector(groupId), encodeNumber(epoch, 8))
+  const additionalData = concatBytes(head, encodeNumber(contentType, 1), encodeVector(authenticatedData))
+  const reader = new Reader(await hpke.decryptAead(key.key, nonce, additionalData, ciphertext))
+  const [plaintext, given] = [reader.vector(), reader.vector()]
+  if (reader.take(reader.left).some((byte) => byte !== 0)) throw invalid('the padding is not of zeros')
+  // FramedContentTBS (section 6.1): version, wire format, content, and the context of the group.
+  const signed = concatBytes(
+    encodeNumber(1, 2),
+    encodeNumber(2, 2),
+    head,
+    encodeNumber(1, 1),
+    encodeNumber(sender.index, 4),
+    encodeVector(authenticatedData),
+    encodeNumber(contentType, 1),
+    encodeVector(plaintext),
+    encodeContext(context),
+  )
+  const isValid = await signature.verify(
+    sender.signaturePublicKey,
+    labeled('FramedContentTBS', signed),
+    given,
+  )
+  if (!isValid) throw invalid('a message with a wrong signature')
+  return plaintext
+}
+
+/** GroupContext (RFC 9420, section 8.1). Our groups have no extensions. */
+function encodeContext(context: GroupContext): Bytes {
+  return concatBytes(
+    encodeNumber(context.version, 2),
+    encodeNumber(context.cipherSuite, 2),
+    encodeVector(context.groupId),
+    encodeNumber(context.epoch, 8),
+    encodeVector(context.treeHash),
+    encodeVector(context.confirmedTranscriptHash),
+    encodeVector(new Uint8Array(0)),
+  )
+}
+
 function opened(
   message: PrivateMessage,
   plaintext: Uint8Array,
@@ -217,6 +239,33 @@ function opened(
 ): Omit<OpenedMessage, 'group'> {
   const authenticatedData = new Uint8Array(message.authenticatedData)
   return { kind: 'message', plaintext: new Uint8Array(plaintext), authenticatedData, sender }
+}
+
+/** `DeriveTreeSecret` (RFC 9420, section 9). */
+function treeSecret(
+  { kdf }: CiphersuiteImpl,
+  secret: Uint8Array,
+  label: string,
+  generation: number,
+  length: number,
+): Promise<Bytes> {
+  return expandWithLabel(kdf, secret, label, encodeNumber(generation, 4), length)
+}
+
+/** `ExpandWithLabel` (RFC 9420, section 8). */
+async function expandWithLabel(
+  kdf: CiphersuiteImpl['kdf'],
+  secret: Uint8Array,
+  label: string,
+  context: Uint8Array,
+  length: number,
+): Promise<Bytes> {
+  const info = concatBytes(
+    encodeNumber(length, 2),
+    encodeVector(new TextEncoder().encode(`MLS 1.0 ${label}`)),
+    encodeVector(context),
+  )
+  return new Uint8Array(await kdf.expand(secret, info, length))
 }
 
 /** Overwrites the key that the message was encrypted with: the last of what the library gives back. */
