@@ -168,7 +168,8 @@ test('after a recovery from the words, what nobody had read comes, and both othe
   expect(bob.heard.message.filter(({ text }) => text === 'from the first folder')).toHaveLength(1)
 }, 240_000)
 
-test('a friend who joins again too often is let in by the word of the user', async () => {
+/** Alice, who uses the library, and the chat of her friend Bob, who write with forward secrecy. */
+async function secretFriendOfChat() {
   const alice = await join('alice', { forwardSecrecy: forwardSecrecy() })
   const mnemonic = alice.client.identity?.mnemonic ?? ''
   const { chat, alias } = await friendOf(alice, 'bob')
@@ -178,6 +179,11 @@ test('a friend who joins again too often is let in by the word of the user', asy
     chat.enter(`answer ${at}`)
     await alice.receives(`answer ${at}`)
   }
+  return { alice, mnemonic, chat, alias }
+}
+
+test('a friend who joins again too often is let in by the word of the user', async () => {
+  const { alice, mnemonic, chat, alias } = await secretFriendOfChat()
   let device = alice
   for (const text of ['second device', 'third device', 'fourth device', 'fifth device']) {
     await device.client.close()
@@ -234,15 +240,7 @@ test('by the word of the user, messages go without forward secrecy until the fri
 })
 
 test('what a friend with an older app cannot read leaves by the word of the user, in its order', async () => {
-  const alice = await join('alice', { forwardSecrecy: forwardSecrecy() })
-  const mnemonic = alice.client.identity?.mnemonic ?? ''
-  const { chat, alias } = await friendOf(alice, 'bob')
-  for (let at = 0; at < EXCHANGES && !WITH.test(chat.output); at += 1) {
-    await alice.client.send(alias, `question ${at}`)
-    await chat.sees(new RegExp(`alice: question ${at}$`, 'm'))
-    chat.enter(`answer ${at}`)
-    await alice.receives(`answer ${at}`)
-  }
+  const { alice, mnemonic, chat, alias } = await secretFriendOfChat()
   await alice.client.close()
   const older = await Person.open('alice', world.relay.url, {})
   people.push(older)

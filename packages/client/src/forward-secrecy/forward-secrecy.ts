@@ -35,7 +35,7 @@ export { eraseKeys } from './erase-keys.ts'
 
 /** How often the courses look at the time, in milliseconds. */
 const TICK_MS = 10_000
-/** How long what the relay refused for now waits, in milliseconds. */
+/** How long to wait before the relay is asked again to take messages back, in milliseconds. */
 const RETRY_MS = 5000
 
 type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>

@@ -225,7 +225,7 @@ export class RunningCourse {
     const store = async (): Promise<void> => {
       await written
       written = this.#store(made.splice(0), [])
-      // Whoever awaits it gets the error.
+      // Its error is thrown where `written` is awaited. Until then it must not count as unhandled.
       written.catch(() => {})
     }
     try {
