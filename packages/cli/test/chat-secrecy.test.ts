@@ -240,7 +240,7 @@ test('by the word of the user, messages go without forward secrecy until the fri
 })
 
 test('what a friend with an older app cannot read leaves by the word of the user, in its order', async () => {
-  const { alice, mnemonic, chat, alias } = await secretFriendOfChat()
+  const { alice, mnemonic, chat } = await secretFriendOfChat()
   await alice.client.close()
   const older = await Person.open('alice', world.relay.url, {})
   people.push(older)

@@ -35,8 +35,6 @@ export { eraseKeys } from './erase-keys.ts'
 
 /** How often the courses look at the time, in milliseconds. */
 const TICK_MS = 10_000
-/** How long to wait before the relay is asked again to take messages back, in milliseconds. */
-const RETRY_MS = 5000
 
 type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>
 
@@ -59,8 +57,6 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   /** The conversations of which it was told that messages wait for another client of the contact. */
   readonly #waiting = new Set<ConversationId>()
   readonly #timers = new Set<() => void>()
-  /** The conversations whose messages are tried again soon. */
-  readonly #sealsLater = new Set<ConversationId>()
   #synced: Synced | undefined
   /** Whether another device of the account may have been connected since the last `sync_end`. */
   #isDoubtful = false
@@ -107,7 +103,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#withdrawn = new WithdrawnMessages({
       ...{ context, courseOf },
       isSynced: () => this.#synced !== undefined,
-      again: (id) => this.#sealLater(id),
+      seal: (id) => this.seal(id),
+      later: (ms, run) => this.#later(ms, run),
     })
     this.#outgoing = new OutgoingMessages(context, courseOf, this.#withdrawn, report)
     this.changes = new OwnChanges(context, {
@@ -361,15 +358,6 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
 
   #tell(conversationId: ConversationId, notice: Notice): void {
     this.#context.emitter.emit('secrecy', { conversationId, notice })
-  }
-
-  #sealLater(conversationId: ConversationId): void {
-    if (this.#sealsLater.has(conversationId)) return
-    this.#sealsLater.add(conversationId)
-    this.#later(RETRY_MS, () => {
-      this.#sealsLater.delete(conversationId)
-      this.seal(conversationId)
-    })
   }
 
   #tick(conversationId: ConversationId): void {

@@ -7,6 +7,8 @@ import type { OutboxIntent, SessionRecord, StoreChange, StoredMessage } from '..
 import type { ForwardContext } from './forward-context.ts'
 import type { RunningCourse } from './running-course.ts'
 
+/** How long to wait before the relay is asked again, in milliseconds. */
+const RETRY_MS = 5000
 /** More requests than any mailbox needs. */
 const MOST_REQUESTS = 100
 /** Puts what is taken back before all that has no place in the outbox yet, in the order of its `seq`. */
@@ -30,8 +32,9 @@ export interface WithdrawnParts {
   readonly courseOf: (conversationId: ConversationId) => RunningCourse
   /** Whether this connection has its `sync_end`: what an earlier one sent has arrived or never will. */
   readonly isSynced: () => boolean
-  /** Calls `take` again after a while. */
-  readonly again: (conversationId: ConversationId) => void
+  /** Encrypts what waits in a conversation, which begins with `take`. */
+  readonly seal: (conversationId: ConversationId) => void
+  readonly later: (ms: number, run: () => void) => void
 }
 
 /** The messages of one identity that are taken back. */
@@ -41,6 +44,8 @@ export class WithdrawnMessages {
   readonly #queue = new SerialQueue()
   /** The conversations of which nothing of version 3 waits at the relay. */
   readonly #taken = new Set<ConversationId>()
+  /** The conversations that are tried again soon. */
+  readonly #again = new Set<ConversationId>()
   /** What belongs to a connection that is gone does nothing. */
   #connection = new AbortController()
 
@@ -72,7 +77,7 @@ export class WithdrawnMessages {
     conversationId: ConversationId,
     encrypt: (session: SessionRecord) => Promise<void>,
   ): Promise<void> {
-    const { context, isSynced, again } = this.#parts
+    const { context, isSynced } = this.#parts
     // `sync_end` brings it here again, behind what the relay has told before.
     if (!isSynced()) return
     await this.#queue.run(async () => {
@@ -82,7 +87,7 @@ export class WithdrawnMessages {
         if (!this.#taken.has(conversationId)) {
           // What is on its way comes to the relay first.
           const inFlight = context.outbox.inFlight(conversationId)
-          if (inFlight.some(({ version }) => version === 3)) return again(conversationId)
+          if (inFlight.some(({ version }) => version === 3)) return this.#tryAgain(conversationId)
           await this.#ask(conversationId, signal)
           await this.#open(conversationId)
         }
@@ -94,7 +99,7 @@ export class WithdrawnMessages {
         if (signal.aborted) return
         if (!(error instanceof ClientError) || (error.code !== 'NETWORK' && error.code !== 'REFUSED'))
           throw error
-        again(conversationId)
+        this.#tryAgain(conversationId)
       }
       context.outbox.resume()
     })
@@ -104,6 +109,15 @@ export class WithdrawnMessages {
   async told(conversationId: ConversationId, withdrawn: Withdrawn): Promise<void> {
     this.mayBeThere(conversationId)
     await this.#queue.run(() => this.#putBack(conversationId, [withdrawn]))
+  }
+
+  #tryAgain(conversationId: ConversationId): void {
+    if (this.#again.has(conversationId)) return
+    this.#again.add(conversationId)
+    this.#parts.later(RETRY_MS, () => {
+      this.#again.delete(conversationId)
+      this.#parts.seal(conversationId)
+    })
   }
 
   #lowered(conversationId: ConversationId): SessionRecord | undefined {
