@@ -16,7 +16,7 @@ import {
 } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { deviceOf } from '../src/module-access.ts'
-import { forwardFriends, sendContent, untilVersion3 } from './forward-people.ts'
+import { forwardFriends, sendContent, spiedFriends, untilVersion3 } from './forward-people.ts'
 import { codeOf, filesOf, MIB, noise } from './media-world.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -52,15 +52,7 @@ async function isSame(person: Person, message: StoredMessage, source: Uint8Array
 }
 
 test('files, images and voice messages arrive as before, and the relay never has their keys', async () => {
-  const asked: string[] = []
-  const spied: FetchLike = (url, init) => {
-    asked.push(`${url} ${String(init?.body)}`)
-    return fetch(url, init)
-  }
-  const options = { forwardSecrecy: forwardSecrecy(), fetch: spied }
-  const [alice, bob] = [await world.join('alice', options), await world.join('bob', options)]
-  await alice.befriend(bob)
-  await untilVersion3(alice, bob)
+  const [alice, bob, asked] = await spiedFriends(world)
   const media = new Media(alice.client)
   const bytes = noise(CHUNK + 7)
   const details = { width: 40, height: 30 }

@@ -5,6 +5,7 @@ import type { SecretContent } from '@sotto/crypto/version-3'
 import { encodeSecretContent } from '@sotto/crypto/version-3'
 import { MessageId } from '@sotto/protocol'
 import * as v from 'valibot'
+import type { FetchLike } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { deviceOf } from '../src/module-access.ts'
 import { type Person, until } from './people.ts'
@@ -17,6 +18,20 @@ export async function forwardFriends(world: PeopleWorld): Promise<[Person, Perso
   const conversation = await alice.befriend(bob)
   await untilVersion3(alice, bob)
   return [alice, bob, conversation]
+}
+
+/** Such friends, and what their clients ask of the relay by HTTP: each address with its body. */
+export async function spiedFriends(world: PeopleWorld): Promise<[Person, Person, string[]]> {
+  const asked: string[] = []
+  const spied: FetchLike = (url, init) => {
+    asked.push(`${url} ${String(init?.body)}`)
+    return fetch(url, init)
+  }
+  const options = { forwardSecrecy: forwardSecrecy(), fetch: spied }
+  const [alice, bob] = [await world.join('alice', options), await world.join('bob', options)]
+  await alice.befriend(bob)
+  await untilVersion3(alice, bob)
+  return [alice, bob, asked]
 }
 
 /** Two people talk until both of them send under version 3. */

@@ -5,7 +5,7 @@ import type { SecretAttachment } from '@sotto/crypto/version-3'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { contentOf, type FetchLike, Media, type StoredMessage } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
-import { sendContent, untilVersion3 } from './forward-people.ts'
+import { sendContent, spiedFriends, untilVersion3 } from './forward-people.ts'
 import { codeOf, noise } from './media-world.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -27,15 +27,7 @@ function imageOf(message: StoredMessage): { readonly mediaKey: string; readonly 
 const isOriginal = true
 
 test('a preview has its own key, comes without the image, and goes with the message', async () => {
-  const asked: string[] = []
-  const spied: FetchLike = (url, init) => {
-    asked.push(`${url} ${String(init?.body)}`)
-    return fetch(url, init)
-  }
-  const options = { forwardSecrecy: forwardSecrecy(), fetch: spied }
-  const [alice, bob] = [await world.join('alice', options), await world.join('bob', options)]
-  await alice.befriend(bob)
-  await untilVersion3(alice, bob)
+  const [alice, bob, asked] = await spiedFriends(world)
   const [bytes, small] = [noise(200_000), noise(3000)]
   const preview = new Blob([small])
   const sent = await new Media(alice.client).sendImage(bob.alias, new Blob([bytes]), {
