@@ -92,7 +92,7 @@ class FirefoxTab implements Tab {
     const element = await this.#page.evaluateHandle(expression)
     if (!(element instanceof ElementHandle)) throw new Error(`no element: ${expression}`)
     return {
-      click: () => element.click(),
+      click: () => click(element),
       type: async (text) => {
         const [line = '', ...enters] = text.split('\n')
         await element.type(line)
@@ -109,4 +109,17 @@ class FirefoxTab implements Tab {
   async close(): Promise<void> {
     await this.#context.close()
   }
+}
+
+/** Clicks the middle of an element. @throws Error if the page moved meanwhile, so that the click missed it */
+async function click(element: ElementHandle): Promise<void> {
+  await element.evaluate((it) => {
+    const noted = (): unknown => Reflect.set(it, 'wasClicked', true)
+    Reflect.set(it, 'wasClicked', false)
+    it.addEventListener('click', noted, { capture: true, once: true })
+  })
+  await element.click()
+  // Where the click has led to another page, there is no element to ask.
+  const wasClicked = await element.evaluate((it) => Reflect.get(it, 'wasClicked') === true).catch(() => true)
+  if (!wasClicked) throw new Error('the page moved, and the click missed the element')
 }

@@ -2,7 +2,7 @@
 
 /** An element that a person uses. */
 export interface Control {
-  /** Clicks its middle. @throws Error if it has gone, or is covered */
+  /** Clicks its middle. @throws Error if it has gone, is covered, or moved away */
   click(): Promise<void>
   /** Types into it, after what is there. A line feed presses Enter. */
   type(text: string): Promise<void>
