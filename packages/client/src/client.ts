@@ -311,7 +311,7 @@ export class SottoClient {
     content: string | OutgoingContent,
     options: SendOptions = {},
   ): Promise<StoredMessage> {
-    return this.#get().messages.outbox.post(contact, content, options)
+    return this.#get().messages.posting.post(contact, content, options)
   }
 
   /** How many messages and retractions the relay has not acknowledged yet. Works while locked, too. */

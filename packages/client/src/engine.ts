@@ -146,7 +146,7 @@ export class Engine {
     this.connection.stop()
     this.messages.stop()
     this.friends.stop()
-    await this.messages.outbox.settled()
+    await this.messages.posting.turns.settled()
     await Promise.allSettled(this.#working)
     await this.#forward?.stop()
     await Promise.allSettled(this.#working)

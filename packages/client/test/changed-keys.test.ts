@@ -9,6 +9,7 @@ import { Confirmations } from '../src/messages/confirmations.ts'
 import { Inbox } from '../src/messages/inbox.ts'
 import type { MessagesContext } from '../src/messages/messages.ts'
 import { Outbox } from '../src/messages/outbox.ts'
+import { Posting } from '../src/messages/posting.ts'
 import { Settings } from '../src/messages/settings.ts'
 import { decideOptions } from '../src/platform/options.ts'
 import { Journal } from '../src/stores/journal.ts'
@@ -28,7 +29,7 @@ class CountingStore extends MemoryStore {
   }
 }
 
-/** The inbox and outbox of a user with one friend, without a connection. */
+/** The inbox and the posting of a user with one friend, without a connection. */
 async function makeParts() {
   const bob = makePeer('bob')
   const store = new CountingStore()
@@ -64,7 +65,7 @@ async function makeParts() {
   }
   const settings = new Settings(context)
   const inbox = new Inbox(context, new Confirmations(context), settings)
-  const outbox = new Outbox(context, settings)
+  const posting = new Posting(context, settings, new Outbox(context))
   const impostor = makePeer('bob', bob.conversationId)
   // The relay reports other keys for Bob than those of the session.
   const codes = await sessions.codesOf([impostor.x25519])
@@ -83,7 +84,7 @@ async function makeParts() {
       payload: bob.payloadTo(encodeBase64(keys.agreement.publicKey), `text ${seq}`),
     })
   const texts = async () => (await store.listMessages(bob.conversationId)).map(({ text }) => text)
-  return { inbox, outbox, store, frame, syncFriends, changeKeys, texts }
+  return { inbox, posting, store, frame, syncFriends, changeKeys, texts }
 }
 
 /** Lets pending promise callbacks run for this many steps. */
@@ -110,10 +111,10 @@ test('a message whose sender’s keys change during decryption stays unread unti
 })
 
 test('a message whose recipient’s keys change during encryption is not posted', async () => {
-  const { outbox, store, syncFriends, changeKeys } = await makeParts()
+  const { posting, store, syncFriends, changeKeys } = await makeParts()
   const outcomes = new Set<string>()
   for (let step = 0; step < STEPS; step += 1) {
-    const posted = outbox.post('bob', `text ${step}`, {}).then(
+    const posted = posting.post('bob', `text ${step}`, {}).then(
       () => 'posted',
       (error: { code: string }) => error.code,
     )

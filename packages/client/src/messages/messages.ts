@@ -6,6 +6,7 @@ import type { ClientStore } from '../stores/stores.ts'
 import { Confirmations, type ConfirmationsContext } from './confirmations.ts'
 import { Inbox, type InboxContext } from './inbox.ts'
 import { Outbox, type OutboxContext } from './outbox.ts'
+import { Posting, type PostingContext } from './posting.ts'
 import { Receipts, type ReceiptsContext } from './receipts.ts'
 import { Retractions, type RetractionsContext } from './retractions.ts'
 import { Settings, type SettingsContext } from './settings.ts'
@@ -16,11 +17,13 @@ export { bytesLeftIn, contentOf } from './content.ts'
 export { type Conversation, describeConversation, listConversations, listMessages } from './conversations.ts'
 export { isEditable, takesEdit } from './editable.ts'
 export type { Forward, MessageOfContact, SecrecyStop, SecrecyWord, UserSecrecy } from './forward.ts'
-export { countUnsent, type SendOptions } from './outbox.ts'
+export { countUnsent } from './outbox.ts'
+export type { SendOptions } from './posting.ts'
 
 export type MessagesContext = ConfirmationsContext &
   InboxContext &
   OutboxContext &
+  PostingContext &
   ReceiptsContext &
   RetractionsContext &
   SettingsContext &
@@ -37,6 +40,7 @@ type MessageFrame = Extract<
 
 export class Messages {
   readonly outbox: Outbox
+  readonly posting: Posting
   readonly receipts: Receipts
   readonly retractions: Retractions
   readonly settings: Settings
@@ -53,7 +57,8 @@ export class Messages {
     this.confirmations = new Confirmations(context)
     this.settings = new Settings(context)
     this.summaries = new Summaries(context.store)
-    this.outbox = new Outbox(context, this.settings)
+    this.outbox = new Outbox(context)
+    this.posting = new Posting(context, this.settings, this.outbox)
     this.receipts = new Receipts(context)
     this.retractions = new Retractions(context, this.outbox, this.confirmations)
     this.typing = new Typing(context)

@@ -1,60 +1,30 @@
-// Sends messages: each is stored before it is sent, and kept until the relay has acknowledged it.
-import type { OutgoingContent } from '@sotto/crypto'
-import {
-  type AliasId,
-  type ConversationId,
-  errors,
-  isErrorCode,
-  MessageId,
-  PAYLOAD_CHARACTERS,
-  type RelayFrame,
-} from '@sotto/protocol'
-import { ClientError, checkArgument } from '../client-error.ts'
+import { type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
+import { ClientError } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
 import type { Emitter } from '../events/events.ts'
-import { type Platform, randomUuid, SerialQueue } from '../platform/platform.ts'
-import { encryptMessage, MESSAGE_CRYPTO_VERSION, nonceOf } from '../secrecy/secrecy.ts'
+import type { Platform } from '../platform/platform.ts'
+import { MESSAGE_CRYPTO_VERSION } from '../secrecy/secrecy.ts'
 import type {
   ClientStore,
   Journal,
   MessagePatch,
   MessageStatus,
   OutboxIntent,
-  SessionRecord,
   StoreChange,
   StoredMessage,
 } from '../stores/stores.ts'
 import type { SendFrame } from '../wire/wire.ts'
-import { outgoing, utf8Length } from './content.ts'
 import type { Forward, MessageOfContact } from './forward.ts'
 import { Pauses } from './pauses.ts'
 import { type Entry, inOrderOfSending, type Sending, SendQueue } from './send-queue.ts'
-import type { Settings } from './settings.ts'
 
 /** How often a message is refused with an unknown error code before it fails. */
 const MAX_UNKNOWN_REFUSALS = 5
-/** The most bytes of a message under version 3, which adds up to an eighth of padding, and its own. */
-const MAX_FORWARD_BYTES = 43_000
 /** If a message waits this long for its acknowledgement, the connection counts as broken. */
 const ACK_TIMEOUT_MS = 60_000
 
 type AckFrame = Extract<RelayFrame, { type: 'ack' }>
 type ErrorFrame = Extract<RelayFrame, { type: 'error' }>
-
-/** Options of `send`. */
-export interface SendOptions {
-  /** The id of the message that this one replies to. */
-  readonly replyToId?: string
-  /** It was the draft of its conversation (`Organizer`), which is gone once the message is stored. */
-  readonly endsDraft?: boolean
-  /**
-   * The message's id, unique among this account's messages: 1 to 128 printable ASCII characters without
-   * spaces. The default is a new UUID. If this conversation already has a message with this id, nothing is
-   * sent, and that message is returned in its current state. So a send whose outcome is unknown can be
-   * repeated.
-   */
-  readonly id?: string
-}
 
 export interface OutboxContext {
   readonly platform: Pick<Platform, 'clock' | 'maxInFlight' | 'random'>
@@ -69,11 +39,6 @@ export interface OutboxContext {
   readonly reopen: () => void
 }
 
-interface BegunPost {
-  readonly message: StoredMessage
-  readonly written: Promise<void>
-}
-
 /**
  * The messages that the relay has not acknowledged. The order of `seq` is always the order of posting, also
  * if the relay refuses a message for now and would accept the next (a full mailbox was just emptied, or the
@@ -81,20 +46,15 @@ interface BegunPost {
  */
 export class Outbox {
   readonly #context: OutboxContext
-  readonly #settings: Pick<Settings, 'withoutDraft'>
   readonly #queue: SendQueue
   readonly #pauses: Pauses
-  /** The messages that are being stored: message id to conversation. */
-  readonly #begun = new Map<string, ConversationId>()
-  readonly #posting = new SerialQueue()
   #isOpen = false
   #hasAfter = false
   /** Whether the application knows that the relay is full. */
   #hasReportedWait = false
 
-  constructor(context: OutboxContext, settings: Pick<Settings, 'withoutDraft'>) {
+  constructor(context: OutboxContext) {
     this.#context = context
-    this.#settings = settings
     const { clock, maxInFlight } = context.platform
     this.#queue = new SendQueue(maxInFlight, () => clock.now())
     this.#pauses = new Pauses(
@@ -110,81 +70,6 @@ export class Outbox {
   }
 
   /**
-   * Stores a message and queues it for sending. Resolves once it is stored; needs no connection.
-   * @throws ClientError `UNKNOWN_CONTACT`, `KEY_CHANGED`, `MESSAGE_TOO_LARGE`, `INVALID_ARGUMENT`,
-   *   `STORE_FAILED`.
-   */
-  async post(
-    contact: string,
-    content: string | OutgoingContent,
-    options: SendOptions,
-  ): Promise<StoredMessage> {
-    // Looking for an earlier message with the same id takes time. A message posted later must not overtake
-    // this one.
-    const { message, written } = await this.#posting.run(() => this.#begin(contact, content, options))
-    await written
-    return message
-  }
-
-  async #begin(contact: string, content: string | OutgoingContent, options: SendOptions): Promise<BegunPost> {
-    const { sessions, platform, journal, store, forward } = this.#context
-    const session = sessions.get(contact)
-    const id = options.id ?? randomUuid(platform.random)
-    if (options.id !== undefined) {
-      checkArgument(MessageId, id, 'invalid message id')
-      const posted = await store.findMessage(session.conversationId, true, id)
-      if (posted) return { message: posted, written: this.#adopt(posted) }
-      if (this.#queue.has(id) || this.#begun.has(id))
-        throw new ClientError('INVALID_ARGUMENT', 'a message to another contact has this id')
-    }
-    if (!sessions.guard(session)) throw keyChanged(session.theirAliasId)
-    const isForward = this.#isForward(session)
-    const { replyToId } = options
-    // Nobody can have such a message, and version 3 has no form for it.
-    if (isForward && replyToId) checkArgument(MessageId, replyToId, 'invalid replyToId')
-    const { plaintext, fields } = outgoing(content, replyToId, forward?.announcer, isForward)
-    const payload = isForward ? undefined : await this.#encrypt(plaintext, session)
-    // While the message was encrypted, a friend list may have brought other keys, or the keys were forgotten.
-    if (!sessions.isCurrent(session)) throw keyChanged(session.theirAliasId)
-    if (payload ? payload.length > PAYLOAD_CHARACTERS : utf8Length(plaintext) > MAX_FORWARD_BYTES) {
-      throw new ClientError('MESSAGE_TOO_LARGE', 'this message is too long to be sent')
-    }
-    const intent: OutboxIntent = {
-      internalId: id,
-      conversationId: session.conversationId,
-      toAliasId: session.theirAliasId,
-      text: fields.text,
-      addedAt: platform.clock.now(),
-      ...(payload === undefined ? { version: 3 } : { payload }),
-      ...(payload && forward && !this.#isOpen ? { unsent: true } : {}),
-      ...(replyToId && { replyToId }),
-    }
-    const message: StoredMessage = {
-      id: intent.internalId,
-      conversationId: intent.conversationId,
-      ...fields,
-      isMe: true,
-      time: intent.addedAt,
-      status: 'sending',
-      ...(payload === undefined ? { version: 3 } : { nonce: nonceOf(payload) }),
-      ...(replyToId && { replyToId }),
-    }
-    this.#begun.set(id, session.conversationId)
-    const write = journal.write([
-      { change: 'message', message },
-      { change: 'outbox_added', intent },
-      ...(options.endsDraft ? this.#settings.withoutDraft(session.conversationId) : []),
-    ])
-    const written = write.then(() => this.accept(intent)).finally(() => this.#begun.delete(id))
-    return { message, written }
-  }
-
-  /** Whether a contact's messages go under version 3. */
-  #isForward(session: SessionRecord): boolean {
-    return this.#context.forward !== undefined && session.speaks === 3
-  }
-
-  /**
    * Sends a stored message as soon as possible.
    * @param isNew whether no earlier run can have sent it
    */
@@ -193,20 +78,9 @@ export class Outbox {
     this.#pump()
   }
 
-  // A previous leader tab may have stored the message after this client had read the outbox.
-  async #adopt({ id, status }: StoredMessage): Promise<void> {
-    await this.#context.journal.write([])
-    if (status !== 'sending' || this.#queue.has(id)) return
-    const outbox = await this.#context.store.listOutbox()
-    const intent = outbox.find(({ internalId }) => internalId === id)
-    if (intent) this.accept(intent, false)
-  }
-
   /** Removes a message that was retracted before its acknowledgement. */
   withdraw(messageId: string): void {
-    if (this.hasToLeave(messageId)) return
-    this.#remove(messageId)
-    this.#pump()
+    if (!this.hasToLeave(messageId)) this.forget(messageId)
   }
 
   /**
@@ -229,6 +103,11 @@ export class Outbox {
     this.#remove(messageId)
     await this.#context.journal.write([removal(messageId)])
     this.#pump()
+  }
+
+  /** Whether the relay takes messages now. */
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
   /** A message that the relay has not acknowledged. */
@@ -295,16 +174,6 @@ export class Outbox {
   /** Opens a new connection if an acknowledgement is overdue. */
   onHeartbeat(): void {
     if (this.#queue.isOverdue(this.#context.platform.clock.now() - ACK_TIMEOUT_MS)) this.#context.reopen()
-  }
-
-  /** Runs work while no message is being posted: after earlier ones were stored, and before later ones. */
-  whileNonePosts<T>(work: () => Promise<T>): Promise<T> {
-    return this.#posting.run(work)
-  }
-
-  /** Resolves when every message posted before this call has been passed to the store. */
-  settled(): Promise<void> {
-    return this.#posting.settled()
   }
 
   stop(): void {
@@ -467,19 +336,10 @@ export class Outbox {
     })
     return isSent ? 'sent' : 'offline'
   }
-
-  #encrypt(plaintext: string, session: SessionRecord): Promise<string> {
-    const { sessions, platform } = this.#context
-    return encryptMessage({ sessionKey: sessions.keyOf(session), plaintext, randomBytes: platform.random })
-  }
 }
 
 function removal(internalId: string): StoreChange {
   return { change: 'outbox_removed', internalId }
-}
-
-function keyChanged(aliasId: AliasId): ClientError {
-  return new ClientError('KEY_CHANGED', `the keys of ${aliasId} have changed`)
 }
 
 /** How many messages and retractions in a store the relay has not acknowledged. */

@@ -96,9 +96,9 @@ async function removeMessages(
 
 async function clear(device: Device, contact: string): Promise<void> {
   const engine = device.needEngine()
-  const { outbox } = engine.messages
+  const { outbox, posting } = engine.messages
   const { conversationId } = engine.sessions.get(contact)
-  const cleared = outbox.whileNonePosts(async () => {
+  const cleared = posting.turns.run(async () => {
     const intents = await device.platform.store.listOutbox()
     const waiting = intents.filter((intent) => intent.conversationId === conversationId)
     const unread = await device.platform.store.listOfflineMessages(conversationId)

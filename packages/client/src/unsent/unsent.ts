@@ -38,7 +38,7 @@ class UnsentPart {
       if (!content) throw new ClientError('INVALID_ARGUMENT', 'only a failed message is sent again')
       const { replyToId } = failed
       const options = { id, ...(replyToId === undefined ? {} : { replyToId }) }
-      const message = await messages.outbox.post(contact, content, options)
+      const message = await messages.posting.post(contact, content, options)
       // The application can have chosen this id for another message.
       if (message.removed || message.text !== failed.text)
         throw new ClientError('INVALID_ARGUMENT', 'the id for sending it again is taken')
