@@ -25,6 +25,7 @@ export const clientErrorCodes = [
   'SIGNED_OUT',
   'STORE_LOCKED',
   'STORE_FAILED',
+  'LATER_VERSION',
   'LOCKED',
   'WRONG_PASSPHRASE',
   'INVALID_ARCHIVE',
@@ -69,6 +70,8 @@ export const clientErrorCodes = [
  * - `SIGNED_OUT`: the relay signed this client out permanently; `goaway` gave the reason.
  * - `STORE_LOCKED`: this folder is open already, or another tab does not close this store.
  * - `STORE_FAILED`: the store could not write or read.
+ * - `LATER_VERSION`: a later version of this program has written the keys that this needs. They stay as they
+ *   are, and only that version can go on.
  * - `LOCKED`: this needs the client's keys, and the client is locked; call `unlock` first.
  * - `WRONG_PASSPHRASE`: this passphrase does not open the store or the archive.
  * - `INVALID_ARCHIVE`: the archive was altered or cut short, or is none; nothing of it was imported.

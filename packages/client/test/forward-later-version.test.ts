@@ -2,9 +2,11 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { ByteReader, ByteWriter } from '@sotto/crypto/version-3'
 import { failureOf } from '../../protocol/test/failure-of.ts'
+import { Calls } from '../src/calls/calls.ts'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import type { SecretKind } from '../src/stores/secret-states.ts'
+import { TestPeer } from './call-people.ts'
 import { untilVersion3 } from './forward-people.ts'
 import { type Person, until } from './people.ts'
 import { PeopleWorld } from './people-world.ts'
@@ -70,8 +72,10 @@ test('a conversation of a later version waits, which is told once, and goes on u
   const { id } = await older.client.send(alice.alias, 'waits at bob')
   expect(await new SecrecyChoices(older.client).stopOf(alice.alias)).toBeUndefined()
   expect(await failureOf(new SecrecyChoices(older.client).useThisDevice(alice.alias))).toMatchObject({
-    code: 'STORE_FAILED',
+    code: 'LATER_VERSION',
   })
+  const calls = new Calls(older.client, (options) => new TestPeer(options, async () => {}))
+  expect(await failureOf(calls.call(alice.alias))).toMatchObject({ code: 'LATER_VERSION' })
   await carol.client.send(older.alias, 'from carol')
   expect(await older.receives('from carol')).toMatchObject({ version: 3 })
   await older.client.send(carol.alias, 'to carol')
@@ -105,7 +109,7 @@ test('the keys of a device are left to the later version that wrote them', async
   await alice.client.send(before.alias, 'waits')
   const older = await starts('bob', store)
   await until('it is told', () => older.heard.error.length > 0)
-  expect(older.heard.error[0]).toMatchObject({ code: 'STORE_FAILED' })
+  expect(older.heard.error[0]).toMatchObject({ code: 'LATER_VERSION' })
   expect(older.heard.error[0]?.message).toContain('later version')
   await older.client.close()
   expect(await stateIn(store, 'leaf')).toEqual(later)

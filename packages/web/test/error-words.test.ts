@@ -1,6 +1,8 @@
 // Every code of the relay that a person can meet has words, in each language.
 import { expect, test } from 'bun:test'
+import { ClientError } from '@sotto/client'
 import { errors } from '@sotto/protocol'
+import { isStoreBroken, notices, notifyError } from '../src/session/notices.ts'
 import { arabic, english } from './all-texts.ts'
 
 /** Codes that only a defect of the app, or of something between it and the relay, can bring. */
@@ -36,4 +38,10 @@ test('every code that a person can meet has words, and no other', () => {
 test('each language has words for the same codes', () => {
   for (const part of ['errors', 'laterErrors', 'media'] as const)
     expect(Object.keys(arabic[part].codes).sort()).toEqual(Object.keys(english[part].codes).sort())
+})
+
+test('keys of a newer version are told as such, and not as a full disk', () => {
+  notifyError(new ClientError('LATER_VERSION', 'a later version has written this conversation’s keys'))
+  expect(notices.value.map(({ text }) => text)).toEqual([english.errors.codes.LATER_VERSION ?? ''])
+  expect(isStoreBroken.value).toBe(false)
 })

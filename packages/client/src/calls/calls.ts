@@ -152,7 +152,7 @@ export class Calls {
    * offer is sent.
    * @throws ClientError `INVALID_ARGUMENT` during another call, `NETWORK` without a connection to the relay,
    *   `UNSUPPORTED` if media cannot be encrypted or, with `relayOnly`, relayed, `UNKNOWN_CONTACT`,
-   *   `KEY_CHANGED`, `CLOSED`
+   *   `KEY_CHANGED`, `LATER_VERSION`, `CLOSED`
    */
   async call(contact: string, stream?: MediaStream): Promise<CallInfo> {
     if (this.#isClosed) throw new ClientError('CLOSED', 'the calls of this client were closed')

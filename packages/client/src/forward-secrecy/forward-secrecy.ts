@@ -62,7 +62,10 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
   #isDoubtful = false
   #isStopped = false
 
-  /** Opens the keys of this device. @throws ClientError `STORE_FAILED`, `STORE_LOCKED`, `LOCKED` */
+  /**
+   * Opens the keys of this device.
+   * @throws ClientError `LATER_VERSION`, `STORE_FAILED`, `STORE_LOCKED`, `LOCKED`
+   */
   static async open(context: ForwardContext): Promise<ForwardSecrecy> {
     const { platform, store, journal, emitter, keys } = context
     const states = await SecretStates.open({

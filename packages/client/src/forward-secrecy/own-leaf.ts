@@ -23,7 +23,7 @@ export interface OwnLeaf {
 
 /**
  * Opens this device's leaf, or makes and stores one. A leaf for another relay is replaced.
- * @throws ClientError `STORE_FAILED` for a leaf of a later version, which is left as it is
+ * @throws ClientError `LATER_VERSION` for a leaf of a later version, which is left as it is; `STORE_FAILED`
  */
 export async function openOwnLeaf(
   states: SecretStates,
@@ -36,7 +36,7 @@ export async function openOwnLeaf(
     const state = await states.get('leaf', device)
     const keys = state instanceof Uint8Array ? readLeaf(state) : undefined
     if (keys === 'later_version')
-      throw new ClientError('STORE_FAILED', 'a later version of this program has written this device’s keys')
+      throw new ClientError('LATER_VERSION', 'a later version of this program has written this device’s keys')
     if (keys && readLeafCertificate(keys.credential).relay === relay) return { device, keys }
     await states.write([{ kind: 'leaf', id: device, state: undefined }])
   }

@@ -186,7 +186,7 @@ export class RunningCourse {
     await this.#step({ type: 'synced', ...synced }, around, [])
   }
 
-  /** @throws ClientError `STORE_FAILED` for the state of a later version */
+  /** @throws ClientError `LATER_VERSION` */
   async #loaded(): Promise<Course> {
     const course = await this.#read()
     if (!course) throw ofLaterVersion()
@@ -319,7 +319,7 @@ export class RunningCourse {
 /** What is thrown where a state of a later version would be needed. */
 export function ofLaterVersion(): ClientError {
   return new ClientError(
-    'STORE_FAILED',
+    'LATER_VERSION',
     'a later version of this program has written this conversation’s keys',
   )
 }

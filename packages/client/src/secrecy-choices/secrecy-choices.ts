@@ -49,8 +49,8 @@ async function decide(device: Device, contact: string, word: SecrecyWord): Promi
  * The user's decisions about forward secrecy: `const choices = new SecrecyChoices(client)`. The event
  * `secrecy` says when one is needed. Contacts are given by alias or by the id of the conversation.
  *
- * Every method throws `UNKNOWN_CONTACT`, `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`, and
- * `INVALID_ARGUMENT` without the option `forwardSecrecy`.
+ * Every method throws `UNKNOWN_CONTACT`, `NO_IDENTITY`, `LOCKED`, `CLOSED`, `STORE_FAILED`, `LATER_VERSION`,
+ * and `INVALID_ARGUMENT` without the option `forwardSecrecy`.
  */
 export class SecrecyChoices {
   readonly #part: HostedPart<Device>

@@ -5,6 +5,8 @@ export const errors = {
   codes: {
     NETWORK: 'The relay cannot be reached. Check your connection and try again.',
     STORE_FAILED: 'This device could not save or read its data. Free some space, then reload the page.',
+    LATER_VERSION:
+      'A newer version of Sotto was used here, and this one cannot read its keys. Reload the page to get it.',
     STORE_LOCKED: 'Another tab uses an older version of the app. Close the other tabs and reload.',
     OUTDATED_TAB: 'Another tab runs another version of the app. Reload this page.',
     NO_ANSWER: 'Another tab is busy. Close the other tabs and try again.',
