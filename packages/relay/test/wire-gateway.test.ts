@@ -224,8 +224,8 @@ describe('silence', () => {
     const carol = await RawSocket.open(await wireAccount(impatient.url))
     // Bob reads, but answers no ping and sends nothing. He may have gone away, so frames that are sent to him
     // do not keep his connection.
-    const raw = await RawSocket.open(bob)
     const start = performance.now()
+    const raw = await RawSocket.open(bob)
     while (!raw.isEnded && performance.now() - start < 40_000) {
       alices.send({ type: 'typing', to: bob.alias, conv_id: conv })
       carol.send('', { opcode: OPCODES.pong })

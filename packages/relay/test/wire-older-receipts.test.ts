@@ -136,11 +136,11 @@ onEveryEngine((relay) => {
     for (let isInTime = false; !isInTime; ) {
       alices.send(message(carol.alias, other, 'x', crypto.randomUUID()))
       const { seq } = await alices.next('ack')
-      let lastAckAt = 0
+      let lastSentAt = 0
       for (const id of ['a1', 'a2', 'a1']) {
+        lastSentAt = performance.now() // The relay answers later, and the marks wait from then on.
         send(id)
         await alices.next('ack')
-        lastAckAt = performance.now()
       }
       confirm('read', 2)
       carols.send({ type: 'read', conv_id: other, seq, to: alice.alias })
@@ -148,12 +148,12 @@ onEveryEngine((relay) => {
       await carols.next('ack') // Frames are processed in order.
       const early = (await alices.untilPong()).filter(isMark)
       // A slow machine may need as long as the marks wait.
-      isInTime = performance.now() - lastAckAt < AFTER_REPEAT_MS - 50
+      isInTime = performance.now() - lastSentAt < AFTER_REPEAT_MS - 50
       // Those of other conversations do not wait.
       if (isInTime) expect(early).toMatchObject([{ type: 'read', conv_id: other }])
       else if (early.some(({ conv_id }) => conv_id === conv)) continue
       expect(await alices.next('read')).toMatchObject({ conv_id: conv, seq: 2, from: bob.alias })
-      expect(performance.now() - lastAckAt).toBeGreaterThanOrEqual(AFTER_REPEAT_MS - 50)
+      expect(performance.now() - lastSentAt).toBeGreaterThanOrEqual(AFTER_REPEAT_MS - 50)
       expect((await alices.untilPong()).filter(isMark)).toEqual([]) // `read` says it all.
     }
   })
@@ -162,9 +162,9 @@ onEveryEngine((relay) => {
     const { alices, confirm, send } = await withMessages(['a1'])
     confirm('read', 1)
     await alices.next('read')
+    const startedAt = performance.now()
     send('a1')
     await alices.next('ack')
-    const startedAt = performance.now()
     for (;;) {
       send('a1')
       await alices.next('ack')
