@@ -11,7 +11,9 @@ async function older(account: WireAccount) {
   const socket = await account.connect()
   const backlog = await socket.untilSynced()
   socket.send({ type: 'sync', crypto_v: 1 })
-  expect(await socket.untilSynced()).toEqual([{ type: 'sync_end', count: 0 }])
+  const others = await socket.untilSynced()
+  expect(others.pop()).toEqual({ type: 'sync_end', count: 0 })
+  socket.frames.unshift(...others) // Of the messages that wait, some may go meanwhile.
   return { socket, backlog }
 }
 
@@ -223,21 +225,26 @@ onEveryEngine(
     })
 
     test.concurrent('a friendship that ends while they wait erases them, and nothing else', async () => {
-      for (const end of ['remove', 'block'] as const) {
+      /** @returns whether it ended in time: a slow machine may need as long as the new ones wait */
+      const endsInTime = async (end: 'remove' | 'block'): Promise<boolean> => {
         const { bob, fresh, tell, tellNew } = await people(relay.url)
         const { socket } = await older(bob)
         await tellNew('new-1')
         await tell('known-1')
+        const askedAt = performance.now()
         const friends: { alias_id: string; friendship_id: number }[] = (await bob.get('/friends')).body
         const id = friends.find(({ alias_id }) => alias_id === fresh.alias)?.friendship_id
         if (end === 'remove') await bob.bare('DELETE', `/friends/${id}`)
         else await bob.bare('PUT', `/blocks/${fresh.alias}`)
+        const isInTime = performance.now() - askedAt < AFTER_LIST_MS
         await tell('known-2')
         await Bun.sleep(1500)
         await tell('known-3')
-        expect(idsOf(await socket.take(3, 'msg'))).toEqual(['known-1', 'known-2', 'known-3'])
-        expect(await storedUntilNow(socket)).toEqual([])
+        const ids = [...idsOf(await socket.take(3, 'msg')), ...(await storedUntilNow(socket))]
+        if (isInTime) expect(ids).toEqual(['known-1', 'known-2', 'known-3'])
+        return isInTime
       }
+      for (const end of ['remove', 'block'] as const) while (!(await endsInTime(end))) {}
     })
 
     test('a thousand of them arrive in order, with those that come meanwhile', async () => {
