@@ -103,14 +103,14 @@ describe('a push service that answers', () => {
   test('500 is not retried after the messages have arrived', async () => {
     const [woken] = await sleepers([500])
     if (!woken) throw new Error('expected one recipient')
-    const { send, path, bob, alice, conv } = woken
+    const { send, path, bob, alice, conv, socket: alices } = woken
     const seq = await send()
     await letPass(1000)
     await service.until(path)
     await retriesQueued([woken])
     const { socket } = await bob.online()
     socket.send({ type: 'delivered', conv_id: conv, seq, to: alice.alias })
-    await socket.untilPong()
+    await alices.next('delivered') // It is stored.
     await socket.close()
     await letPass(60_000)
     await duePushesAreSent()
@@ -163,21 +163,27 @@ describe('a push service that does not answer', () => {
   const relay = useRelay(settings)
 
   test('does not delay the pushes of another service', async () => {
-    const stuck: Awaited<ReturnType<typeof sleeper>>[] = []
-    for (let i = 0; i < 40; i++) {
-      const path = `/${crypto.randomUUID()}`
-      service.on(path, () => undefined)
-      stuck.push(await sleeper(relay.url, service, path, '127.0.0.1'))
+    for (let isInTime = false; !isInTime; ) {
+      const stuck: Awaited<ReturnType<typeof sleeper>>[] = []
+      for (let i = 0; i < 40; i++) {
+        const path = `/${crypto.randomUUID()}`
+        service.on(path, () => undefined)
+        stuck.push(await sleeper(relay.url, service, path, '127.0.0.1'))
+      }
+      const other = await sleeper(relay.url, service)
+      const sentAt = performance.now()
+      await Promise.all(stuck.map(({ send }) => send()))
+      const asked = () => service.pushes.filter(({ path }) => stuck.some((each) => each.path === path))
+      while (asked().length < 32) await Bun.sleep(20)
+      await other.send()
+      const [push] = await service.until(other.path)
+      const before = asked().filter(({ at }) => at < (push?.at ?? 0))
+      // Requests that hang are given up after 10 s, and the rest are sent then. A slow machine may need as long.
+      isInTime = (push?.at ?? 0) - sentAt < 10_000
+      if (isInTime) expect(before).toHaveLength(32)
+      for (const { path } of stuck) await service.until(path)
+      for (const { path } of stuck) service.on(path, answer(201)) // So that no retry is in the way.
     }
-    const other = await sleeper(relay.url, service)
-    await Promise.all(stuck.map(({ send }) => send()))
-    const asked = () => service.pushes.filter(({ path }) => stuck.some((each) => each.path === path))
-    while (asked().length < 32) await Bun.sleep(20)
-    await other.send()
-    const [push] = await service.until(other.path)
-    // Requests that hang are given up after 10 s, and the rest are sent then.
-    expect(asked().filter(({ at }) => at < (push?.at ?? 0))).toHaveLength(32)
-    for (const { path } of stuck) await service.until(path)
   })
 
   test('gets the retry from the next process if this one ends', async () => {

@@ -106,7 +106,7 @@ onEveryEngine((relay) => {
     const seq = await back.send()
     const { socket: backs } = await back.bob.online()
     backs.send({ type: 'delivered', conv_id: back.conv, seq, to: back.alice.alias })
-    await backs.untilPong()
+    await back.socket.next('delivered') // It is stored.
     await socket.next('msg')
     await socket.close()
     await letPassUntilPushesAreSent(relay, service, 5000)
