@@ -115,7 +115,12 @@ for (const [name, { fail, mend }] of Object.entries(FAILURES)) {
     const ids = backlog.filter(({ type }) => type === 'msg').map(({ id }) => id)
     expect(ids).toEqual(['before', 'during', 'after'])
     await socket.close()
-    await eventually(() => expect(troubles().slice(before)).toEqual(['database_away', 'database_back']))
+    // Said once, unless a slow machine takes so long for an answer that the database is away again.
+    await eventually(() =>
+      expect(troubles().slice(before).join(' ')).toMatch(
+        /^database_away database_back( database_away database_back)*$/,
+      ),
+    )
   })
 }
 
