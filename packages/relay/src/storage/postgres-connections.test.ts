@@ -54,13 +54,16 @@ test('every session ends statements, waiting for locks and silent transactions a
 })
 
 test('messages are committed while requests use all other connections', async () => {
-  const slow = [1, 2, 3, 4].map(() => storage.sql`SELECT pg_sleep(1) AS slept`)
+  await using admin = new SQL(url, { max: 1 })
+  await admin`SELECT pg_advisory_lock(7)`
+  const slow = [1, 2, 3, 4].map(() => storage.sql`SELECT pg_advisory_xact_lock_shared(7) IS NULL AS never`)
   let isSlow = true
   void Promise.all(slow).then(() => {
     isSlow = false
   })
   await engineOf(storage).commitMessages((sql) => sql`SELECT 1`)
   expect(isSlow).toBe(true)
+  await admin`SELECT pg_advisory_unlock(7)`
   await Promise.all(slow)
 })
 
