@@ -39,7 +39,7 @@ const TICK_MS = 10_000
 type Answer = Extract<RelayFrame, { readonly type: 'ack' | 'error' }>
 
 /** Version 3 of one identity on this device. */
-export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, UserSecrecy {
+export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'onFrame'>, UserSecrecy {
   readonly calls: SecretCalls
   /** The edits and reactions of this account. */
   readonly changes: OwnChanges
@@ -213,6 +213,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows'>, Use
     this.#give(intent.conversationId, { type: 'stale', id: intent.internalId, epoch })
   }
 
+  /** Resolves once all that was told of a conversation before is written. */
+  async settled(conversationId: ConversationId): Promise<void> {
+    await this.#courses.get(conversationId)?.settled()
+  }
+
+  /** The answer to a handshake. @returns false if the frame is about something else */
   onAnswer(frame: Answer): boolean {
     if (frame.type === 'ack' && frame.waits) this.#tellWaiting(frame.conv_id)
     return this.#handshakes.onAnswer(frame)

@@ -149,7 +149,13 @@ export class LateForward implements Forward {
     this.#run((part) => part.stale(intent, epoch))
   }
 
-  onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean {
+  async onFrame(frame: RelayFrame): Promise<boolean> {
+    if (frame.type === 'delivered' || frame.type === 'read') {
+      // Without its script nothing is being written.
+      await (await this.#part?.catch(() => undefined))?.settled(frame.conv_id)
+      return false
+    }
+    if (frame.type !== 'ack' && frame.type !== 'error') return false
     if (frame.type === 'ack' || frame.error !== 'WITHDRAWN') return this.#open?.onAnswer(frame) ?? false
     // It may be about what an earlier run had sent. The relay tells it once.
     this.#withdrawn.push(frame)

@@ -36,8 +36,12 @@ export interface Forward {
   failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void
   /** The relay refused a message because the conversation is in another epoch. */
   stale(intent: OutboxIntent, epoch: number): void
-  /** The answer to a handshake. @returns false if the frame is about something else */
-  onAnswer(frame: Extract<RelayFrame, { readonly type: 'ack' | 'error' }>): boolean
+  /**
+   * Sees each frame about messages first. For a receipt it resolves once every `accepted` before it is
+   * written: a receipt covers only messages with a `seq`.
+   * @returns true if it was the answer to a handshake; false if the frame is about something else
+   */
+  onFrame(frame: RelayFrame): Promise<boolean>
 }
 
 /**

@@ -75,11 +75,11 @@ export class Messages {
 
   /** Handles a frame. `following` are the next frames, as far as they are here. */
   async onFrame(frame: MessageFrame, following: readonly RelayFrame[]): Promise<void> {
+    if (await this.#forward?.onFrame(frame)) return
     switch (frame.type) {
       case 'msg':
         return this.#holdOnFailure(frame.conv_id, this.#inbox.onMsg(frame, following))
       case 'ack':
-        if (this.#forward?.onAnswer(frame)) return
         return this.outbox.onAck(frame)
       case 'delivered':
       case 'read':
@@ -97,7 +97,7 @@ export class Messages {
 
   /** Handles a refusal by the relay. @returns false if it is not about messages */
   async onError(frame: Extract<RelayFrame, { readonly type: 'error' }>): Promise<boolean> {
-    if (this.#forward?.onAnswer(frame)) return true
+    if (await this.#forward?.onFrame(frame)) return true
     if ((await this.outbox.onError(frame)) || this.retractions.onError(frame)) return true
     // The frame does not say whether it is about a confirmation or about a `read`, so both are sent again.
     const isConfirmation = this.confirmations.onError(frame)
