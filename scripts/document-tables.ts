@@ -16,15 +16,19 @@ import {
   relayFrames,
 } from '@sotto/protocol'
 import { settings } from '@sotto/relay'
+import { transitions } from '../packages/client/test/version-3/transitions/transitions.ts'
 import { seenByVersion } from './seen-by-version.ts'
 import { storedData } from './stored-data.ts'
 
 const DOCS = join(import.meta.dir, '..', 'docs')
 
 /** The documents that contain tables made from the code. */
-export const documentsWithTables = ['protocol.md', 'operations/settings.md', 'threat-model.md'].map((name) =>
-  join(DOCS, name),
-)
+export const documentsWithTables = [
+  'protocol.md',
+  'operations/settings.md',
+  'threat-model.md',
+  'decisions/0062-the-course-of-a-conversation.md',
+].map((name) => join(DOCS, name))
 
 const summaries: Readonly<Record<string, string>> = endpointSummaries
 const meanings: Readonly<Record<string, string>> = { ...errorMeanings, ...closeMeanings }
@@ -104,6 +108,11 @@ const tables: Readonly<Record<string, () => string>> = {
       ]),
     ),
   'stored-data': () => table(['data', 'kept'], storedData),
+  'course-transitions': () =>
+    table(
+      ['situation', 'event', 'what follows'],
+      transitions.map(({ situation, event, follows }) => [situation, event, follows]),
+    ),
 }
 
 /**

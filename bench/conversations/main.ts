@@ -5,6 +5,11 @@ import { accountsOfTheModel } from '../../packages/client/test/version-3/account
 import { runSchedule } from '../../packages/client/test/version-3/model.ts'
 import { scheduleOf } from '../../packages/client/test/version-3/schedules.ts'
 import { smallest } from '../../packages/client/test/version-3/shrink.ts'
+import { nameOf } from '../../packages/client/test/version-3/transitions/transition.ts'
+import { transitions as rows } from '../../packages/client/test/version-3/transitions/transitions.ts'
+
+/** A transition of the record that was taken less often is marked. */
+const ENOUGH = 1000
 
 const { values } = parseArgs({
   allowPositionals: true,
@@ -27,6 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const [from, to] = [Number(range[1]), Number(range[2] ?? range[1])]
 const accounts = await accountsOfTheModel()
 const transitions = new Map<string, number>()
+const taken = new Map<string, number>()
 const told = new Map<string, number>()
 const failed: number[] = []
 const startedAt = performance.now()
@@ -38,6 +44,7 @@ for (let number = from; number <= to; number++) {
   steps += schedule.actions.length
   messages += verdict.messages
   add(transitions, verdict.watch.transitions)
+  add(taken, verdict.watch.taken)
   add(told, verdict.watch.told)
   if (verdict.broken.length === 0) continue
   failed.push(number)
@@ -51,7 +58,12 @@ for (let number = from; number <= to; number++) {
   if (!values.keep) break
 }
 const seconds = (performance.now() - startedAt) / 1000
-console.log('transitions:')
+console.log(`transitions of the record (< marks less than ${ENOUGH}):`)
+for (const name of rows.map(nameOf)) {
+  const count = taken.get(name) ?? 0
+  console.log(`${String(count).padStart(8)}${count < ENOUGH ? '<' : ' '} ${name}`)
+}
+console.log('fine transitions:')
 for (const [transition, count] of [...transitions].toSorted((a, b) => b[1] - a[1]))
   console.log(`${String(count).padStart(8)}  ${transition}`)
 console.log(`told: ${[...told].map(([what, count]) => `${what} ${count}`).join(', ')}`)

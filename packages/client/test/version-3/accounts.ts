@@ -1,6 +1,6 @@
 // The two accounts of the model. Their phrases are of the test vectors of BIP-39.
 import { deriveIdentityKeys } from '@sotto/crypto'
-import type { Account } from './device.ts'
+import type { Account } from './store.ts'
 
 const PHRASES = {
   a: `${'abandon '.repeat(11)}about`,

@@ -5,15 +5,16 @@ import { defects } from '../../../../bench/conversations/seeded-defects.ts'
 import { patched } from '../../../../bench/faults/mutations.ts'
 import { rounds } from '../../../protocol/test/rounds.ts'
 import { accountsOfTheModel } from './accounts.ts'
-import type { Account } from './device.ts'
 import { runSchedule, WEATHERS } from './model.ts'
 import { scheduleOf } from './schedules.ts'
+import type { Account } from './store.ts'
 
 setDefaultTimeout(240_000)
 
 const FIRST = 1000
-/** Of each weather. */
-const SCHEDULES = rounds(5, 200)
+const FIRST_RICH = 400_004
+/** Of each weather. Each fourth is a rich one. */
+const SCHEDULES = rounds(4, 200)
 
 let accounts: readonly [Account, Account]
 
@@ -25,9 +26,9 @@ for (const [at, weather] of WEATHERS.entries())
   test(`every message is shown once or told, and no key is used twice: ${weather}`, async () => {
     let messages = 0
     for (let i = 0; i < SCHEDULES; i++) {
-      const number = FIRST + at + i * WEATHERS.length
+      const number = (i % 4 === 3 ? FIRST_RICH : FIRST) + at + i * WEATHERS.length
       const schedule = scheduleOf(number)
-      expect(schedule.weather).toBe(weather)
+      expect([schedule.weather, schedule.isRich]).toEqual([weather, i % 4 === 3])
       expect(schedule.actions.length).toBeGreaterThanOrEqual(60)
       const verdict = await runSchedule(accounts, schedule)
       expect(verdict.broken, `npm run bench -- conversations --schedules ${number} --shrink`).toEqual([])

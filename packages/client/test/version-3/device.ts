@@ -1,66 +1,37 @@
 // A device in the model: the real course of a conversation, on a store that is written at once or not at
 // all, with crashes between a write and what follows it.
-import { encodeBase64, type IdentityKeys } from '@sotto/crypto'
-import { deriveOuterKey, signLeafCertificate } from '@sotto/crypto/version-3'
-import { createKeyPackage, type LeafKeys, newSignatureKeys } from '@sotto/mls'
+import { CryptoError, encodeBase64 } from '@sotto/crypto'
+import { deriveOuterKey } from '@sotto/crypto/version-3'
 import {
+  type BlockSizes,
   type Course,
   type CourseEvent,
-  decodeCourse,
-  encodeCourse,
+  decodeBlock,
+  decodeInBlocks,
+  encodeBlock,
+  encodeInBlocks,
   type Keep,
   type Notice,
   newCourse,
-  type OwnKeyPackage,
+  type SentBlock,
   type Sides,
   type Step,
   type Surroundings,
   step,
 } from '../../src/secrecy/version-3/version-3.ts'
-import { type AccountName, type Downward, type Line, other, type SimulatedRelay } from './simulated-relay.ts'
+import { type AccountName, type Downward, type Line, other } from './simulated-relay.ts'
+import {
+  type Account,
+  type Beginning,
+  type OutboxEntry,
+  publicKeysOf,
+  RELAY,
+  REPEATS,
+  rootOf,
+  type Store,
+  withKept,
+} from './store.ts'
 import type { Watch } from './watch.ts'
-
-const RELAY = 'relay.test'
-const CONVERSATION = 'conversation'
-
-/** A message that waits to be sent, or to be acknowledged. */
-interface OutboxEntry {
-  readonly id: string
-  /** The order in which it was posted. */
-  readonly order: number
-  readonly body: Uint8Array
-  readonly resends?: string
-  readonly isHidden: boolean
-  readonly epoch?: number
-  readonly payload?: Uint8Array
-}
-
-/** A message of the history. */
-export interface Shown {
-  readonly from: AccountName
-  readonly body: string
-  readonly isUnreadable: boolean
-}
-
-/** What a device keeps: the whole of it is replaced in one write. */
-export interface Store {
-  readonly device: string
-  readonly leaf: LeafKeys
-  readonly course: Uint8Array | undefined
-  readonly history: ReadonlyMap<string, Shown>
-  /** The ids of the received messages that are in the history, or repeat one of it. */
-  readonly received: ReadonlySet<string>
-  /** With a ciphertext, in the order of their encryption. */
-  readonly sealed: readonly OutboxEntry[]
-  readonly waiting: readonly OutboxEntry[]
-  readonly packages: ReadonlyMap<string, OwnKeyPackage>
-  readonly orders: number
-}
-
-export interface Account {
-  readonly name: AccountName
-  readonly keys: IdentityKeys
-}
 
 /** The device stopped between two writes. */
 export class Crash extends Error {}
@@ -68,47 +39,30 @@ export class Crash extends Error {}
 /** Where the next step of a device ends. */
 export type CrashPoint = 'before the write' | 'after the write' | 'after sending'
 
+/** What comes of no step. */
+const NOTHING = { outcome: 'later', keep: [], asks: [], notices: [], handshake: undefined } as const
+const CONVERSATION = 'conversation'
+
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** The two accounts' public keys of an identity. */
-function publicKeysOf({ keys }: Account): { x25519: Uint8Array; ed25519: Uint8Array } {
-  return { x25519: keys.agreement.publicKey, ed25519: keys.signing.publicKey }
-}
-
-export interface Surrounding {
-  readonly relay: SimulatedRelay
-  readonly own: Account
+/** What a device meets. */
+export interface Surrounding extends Beginning {
   readonly peer: Account
   readonly watch: Watch
-  readonly random: (length: number) => Uint8Array
-  readonly now: () => number
+  readonly blockSizes?: BlockSizes
 }
 
-/** A new store of a device that has nothing. */
-export async function newStore(around: Surrounding): Promise<Store> {
-  const { own, random, now, relay } = around
-  const device = Buffer.from(random(16)).toString('hex')
-  const { publicKey, privateKey } = await newSignatureKeys()
-  const credential = await signLeafCertificate({
-    ...{ relay: RELAY, device, account: publicKeysOf(own), signaturePublicKey: publicKey, time: now() },
-    privateKey: own.keys.signing.privateKey,
+/** Surroundings that throw at a look at them, as if cryptography could not be loaded. */
+function failing(around: Surroundings, looks: number): Surroundings {
+  let left = looks
+  return new Proxy(around, {
+    get(target, name, receiver) {
+      left -= 1
+      if (left < 0 && name !== 'now') throw new CryptoError('UNAVAILABLE', 'no cryptography')
+      return Reflect.get(target, name, receiver)
+    },
   })
-  const leaf: LeafKeys = { credential, signaturePublicKey: publicKey, signaturePrivateKey: privateKey }
-  const packages = new Map<string, OwnKeyPackage>()
-  const uploads = []
-  for (const isLastResort of [false, true]) {
-    const seconds = Math.floor(now() / 1000)
-    const lifetime = { notBefore: seconds - 3600, notAfter: seconds + 90 * 86_400 }
-    const made = await createKeyPackage(leaf, lifetime)
-    packages.set(encodeBase64(made.reference), { keyPackage: made.keyPackage, secrets: made.secrets })
-    uploads.push({ device, package: made.keyPackage, isLastResort })
-  }
-  relay.upload(own.name, uploads)
-  return {
-    ...{ device, leaf, course: undefined, history: new Map(), received: new Set(), sealed: [], waiting: [] },
-    ...{ packages, orders: 0 },
-  }
 }
 
 export class Device {
@@ -116,14 +70,20 @@ export class Device {
   readonly #around: Surrounding
   store: Store
   #course: Course
+  #blocks: readonly SentBlock[] = []
   #line: Line | undefined
   #isSynced = false
+  #last: CourseEvent | undefined
   /** The `seq` of the frame that was left for the next `sync`. */
   #heldFrom: number | undefined
   readonly #inFlight = new Set<string>()
   #sides: Promise<Sides>
   /** Where the next write crashes. */
   crashAt: CrashPoint | undefined
+  /** After how many looks at its surroundings the next step finds no cryptography. */
+  failsAfter: number | undefined
+  /** Whether another device may have been connected before the next `sync_end`. */
+  isDoubtful = false
   readonly notices: Notice[] = []
   /** Every ciphertext that it made, whatever became of it. */
   readonly made: Uint8Array[] = []
@@ -161,12 +121,24 @@ export class Device {
   }
 
   /** Starts again with what is stored, or with an earlier or new store. */
-  restart(store = this.store): void {
+  restart(store = this.store, lost = 0): void {
     this.store = store
     if (this.#line?.isOpen) this.#around.relay.cut(this.account)
     this.#line = undefined
     this.#sides = this.#readSides()
-    this.#load()
+    this.#load(lost)
+  }
+
+  /**
+   * Starts again, and cannot read one of its blocks of own messages.
+   * @returns the messages that it does not send again any more
+   */
+  restartWithoutBlock(which: number): readonly string[] {
+    const blocks = new Map(this.store.blocks)
+    const lost = [...blocks][which % Math.max(blocks.size, 1)]
+    if (lost) blocks.delete(lost[0])
+    this.restart({ ...this.store, blocks }, lost ? 1 : 0)
+    return lost ? decodeBlock(lost[1]).map(({ id }) => rootOf(id)) : []
   }
 
   async connect(): Promise<void> {
@@ -185,8 +157,11 @@ export class Device {
   }
 
   /** The user writes. */
-  write(id: string, body: string): void {
-    const entry = { id, order: this.store.orders, body: encoder.encode(body), isHidden: false }
+  write(id: string, body: string, deletes?: string): void {
+    const entry = {
+      ...{ id, order: this.store.orders, body: encoder.encode(body), isHidden: false },
+      ...(deletes === undefined ? {} : { deletes }),
+    }
     this.store = {
       ...this.store,
       orders: this.store.orders + 1,
@@ -215,10 +190,18 @@ export class Device {
       }
       case 'ack': {
         this.#inFlight.delete(frame.id)
-        const sealed = this.store.sealed.filter(({ id }) => id !== frame.id)
-        await this.give({ type: 'accepted', id: frame.id, seq: frame.seq }, { sealed })
+        const deletes = this.store.sealed.find(({ id }) => id === frame.id)?.deletes
+        await this.give({ type: 'accepted', id: frame.id, seq: frame.seq }, this.#without(frame.id))
+        if (deletes !== undefined) this.line?.up.push({ type: 'retract', id: deletes })
         return this.pump()
       }
+      case 'refused':
+        this.#inFlight.delete(frame.id)
+        await this.give({ type: 'failed', id: frame.id }, this.#without(frame.id))
+        return this.pump()
+      case 'unanswered':
+        await this.give({ type: 'unanswered' })
+        return this.pump()
       case 'stale':
         this.#inFlight.delete(frame.id)
         await this.give({ type: 'stale', id: frame.id, epoch: frame.epoch })
@@ -229,11 +212,14 @@ export class Device {
       case 'sync_end':
         this.#heldFrom = undefined
         this.#isSynced = true
-        await this.give({ type: 'synced', incarnation: frame.incarnation })
+        await this.give({
+          ...{ type: 'synced', incarnation: frame.incarnation },
+          ...(this.isDoubtful ? { isDoubtful: true } : {}),
+        })
+        this.isDoubtful = false
         return this.pump()
       case 'group': {
-        const { type, epoch, groupInfo, sentSeq } = frame
-        await this.give({ type, epoch, sentSeq, ...(groupInfo === undefined ? {} : { groupInfo }) })
+        await this.give(frame)
         return this.pump()
       }
       case 'key_packages':
@@ -251,12 +237,11 @@ export class Device {
       const [next] = this.store.waiting
       isLeft = false
       if (!next || !this.#isSynced || !this.line) return
-      const { id, body, resends } = next
+      const { id, body, resends, deletes } = next
       const { outcome } = await this.give({
-        type: 'send',
-        id,
-        body,
+        ...{ type: 'send', id, body },
         ...(resends === undefined ? {} : { resends }),
+        ...(deletes === undefined ? {} : { deletes }),
       })
       isLeft = outcome === 'handled'
     }
@@ -277,29 +262,46 @@ export class Device {
 
   /** Gives an event to the course, and does what it says. */
   async give(event: CourseEvent, changes: Partial<Store> = {}): Promise<Step> {
-    const { random, watch, now } = this.#around
-    const before = this.#course
-    const result = await step(before, event, {
-      ...{
-        sides: await this.#sides,
-        now: now(),
-        random,
-        newId: () => `${this.name}-${encodeBase64(random(9))}`,
-      },
-      findKeyPackage: async (reference) => this.store.packages.get(encodeBase64(reference)),
-    })
+    const { watch, blockSizes } = this.#around
+    const [before, blocks] = [this.#course, this.#blocks]
+    const result = await this.#step(event)
+    this.#last = event
     const crashAt = this.crashAt
     this.crashAt = undefined
     if (crashAt === 'before the write') throw new Crash()
     this.#course = result.course
-    this.store = { ...this.store, ...changes, course: encodeCourse(result.course) }
+    const stored = encodeInBlocks(result.course, blocks, blockSizes)
+    this.#blocks = stored.blocks
+    this.store = { ...this.store, ...changes, course: stored.state, blocks: this.#bytesOf(stored.blocks) }
     for (const each of result.keep) this.#keep(each)
     await watch.onStep(this, before, event, result)
+    watch.count({
+      ...{ before, event, after: result.course, step: result },
+      blocks: { before: blocks, after: stored.blocks },
+    })
     if (crashAt === 'after the write') throw new Crash()
     this.notices.push(...result.notices)
     this.#act(result)
     if (crashAt === 'after sending') throw new Crash()
     return result
+  }
+
+  /** Carries out an event. If there was no cryptography, it is given again. */
+  async #step(event: CourseEvent): Promise<Step> {
+    const { watch } = this.#around
+    const { failsAfter } = this
+    this.failsAfter = undefined
+    const before = this.#course
+    const around = await this.surroundings()
+    if (failsAfter === undefined) return step(before, event, around)
+    try {
+      return await step(before, event, failing(around, failsAfter))
+    } catch (error) {
+      if (!(error instanceof CryptoError) || error.code !== 'UNAVAILABLE') throw error
+      const blocks = { before: this.#blocks, after: this.#blocks }
+      watch.count({ before, event: { type: 'unavailable' }, after: before, step: NOTHING, blocks })
+      return step(before, event, around)
+    }
   }
 
   /** What its steps may use. */
@@ -310,6 +312,70 @@ export class Device {
       newId: () => `${this.name}-${encodeBase64(random(9))}`,
       findKeyPackage: async (reference) => this.store.packages.get(encodeBase64(reference)),
     }
+  }
+
+  /** Sends the bytes of all that has no answer once more. */
+  sendTwice(): void {
+    if (!this.#isSynced) return
+    this.#inFlight.clear()
+    this.#sendSealed()
+  }
+
+  /** Gives the last event once more, if it is not of an earlier connection. */
+  async repeat(): Promise<void> {
+    const event = this.#last
+    if (!event || !this.#isSynced) return
+    const isFrame = event.type === 'frame'
+    if (isFrame && this.#heldFrom !== undefined) return
+    await this.give(isFrame ? { ...event, isKnown: this.store.received.has(event.id) } : event)
+    await this.pump()
+  }
+
+  /**
+   * Takes back what the contact has not got, as for a contact of an older version. What was encrypted and is
+   * not at the relay is taken back as well, the last one first.
+   */
+  async withdraw(): Promise<void> {
+    if (!this.#isSynced || this.#inFlight.size > 0) return
+    for (const { id, seq } of this.#around.relay.withdraw(this.account)) {
+      const entry = this.store.sealed.find((each) => each.id === id)
+      if (entry) await this.give({ type: 'accepted', id, seq })
+      await this.#takeBack(id, entry)
+    }
+    for (const entry of this.store.sealed.toReversed()) await this.#takeBack(entry.id, entry)
+    await this.pump()
+  }
+
+  // What repeats a message is no repetition any more: the course forgets both.
+  async #takeBack(id: string, entry: OutboxEntry | undefined): Promise<void> {
+    const root = rootOf(id)
+    const message = this.store.history.get(root)
+    if (root !== id) await this.give({ type: 'failed', id: root })
+    const { waiting } = this.store
+    const bare = {
+      ...{ id: root, order: entry?.order ?? -1, body: encoder.encode(message?.body), isHidden: false },
+      ...(entry?.deletes === undefined ? {} : { deletes: entry.deletes }),
+    }
+    const isWaiting = message === undefined || waiting.some((each) => each.id === root)
+    await this.give(
+      { type: 'failed', id },
+      {
+        ...this.#without(id),
+        ...(isWaiting ? {} : { waiting: [bare, ...waiting].toSorted((a, b) => a.order - b.order) }),
+      },
+    )
+  }
+
+  /** The outbox without a message that has left, or never will. */
+  #without(id: string): Pick<Store, 'sealed'> {
+    return { sealed: this.store.sealed.filter((each) => each.id !== id) }
+  }
+
+  #bytesOf(blocks: readonly SentBlock[]): Store['blocks'] {
+    const { store } = this
+    return new Map(
+      blocks.map((block) => [block.number, store.blocks.get(block.number) ?? encodeBlock(block)]),
+    )
   }
 
   #act({ handshake, asks }: Step): void {
@@ -327,78 +393,32 @@ export class Device {
     if ([...waiting, ...sealed].some(({ resends }) => resends === root)) return
     const message = history.get(root)
     if (!message) return
-    const id = `${root}/${encodeBase64(this.#around.random(6))}`
+    const id = `${root}${REPEATS}${encodeBase64(this.#around.random(6))}`
     const entry = { id, order: orders, body: encoder.encode(message.body), resends: root, isHidden: false }
     this.store = { ...this.store, orders: orders + 1, waiting: [...waiting, entry] }
   }
 
   #keep(keep: Keep): void {
-    const { store } = this
-    switch (keep.keep) {
-      case 'message': {
-        const root = keep.resends ?? keep.id
-        const earlier = store.history.get(root)
-        const received = new Set(store.received).add(keep.id).add(root)
-        const shown = { from: other(this.account), body: decoder.decode(keep.body), isUnreadable: false }
-        const isNew = !earlier || earlier.isUnreadable
-        if (isNew) this.#around.watch.onShown(this, root, shown.body)
-        this.store = {
-          ...store,
-          received,
-          history: isNew ? new Map(store.history).set(root, shown) : store.history,
-        }
-        return
-      }
-      case 'unreadable': {
-        const shown = { from: other(this.account), body: '', isUnreadable: true }
-        const history = new Map(store.history).set(keep.id, store.history.get(keep.id) ?? shown)
-        this.store = { ...store, history, received: new Set(store.received).add(keep.id) }
-        return
-      }
-      case 'ciphertext': {
-        const { id, epoch, payload, isHidden } = keep
-        this.made.push(payload)
-        const entry = store.waiting.find((each) => each.id === id) ?? {
-          ...{ id, order: store.orders, body: new Uint8Array(), isHidden },
-        }
-        this.store = {
-          ...store,
-          orders: store.orders + 1,
-          waiting: store.waiting.filter((each) => each.id !== id),
-          sealed: [...store.sealed, { ...entry, epoch, payload }],
-        }
-        return
-      }
-      case 'ciphertext_gone': {
-        const entry = store.sealed.find(({ id }) => id === keep.id)
-        if (!entry) return
-        const { epoch: _epoch, payload: _payload, ...bare } = entry
-        this.store = {
-          ...store,
-          sealed: store.sealed.filter((each) => each !== entry),
-          waiting: entry.isHidden
-            ? store.waiting
-            : [...store.waiting, bare].toSorted((a, b) => a.order - b.order),
-        }
-        return
-      }
-      case 'needless':
-        this.store = { ...store, waiting: store.waiting.filter(({ id }) => id !== keep.id) }
-        return
-      case 'key_package_used': {
-        const packages = new Map(store.packages)
-        packages.delete(encodeBase64(keep.reference))
-        this.store = { ...store, packages }
-        return
-      }
-      default:
-        return keep satisfies never
-    }
+    const { watch } = this.#around
+    if (keep.keep === 'ciphertext') this.made.push(keep.payload)
+    const before = this.store.history
+    this.store = withKept(this.store, keep, other(this.account))
+    if (keep.keep !== 'message' || this.store.history === before) return
+    watch.onShown(this, keep.resends ?? keep.id, decoder.decode(keep.body))
   }
 
-  #load(): void {
-    const { course } = this.store
-    this.#course = course ? decodeCourse(course) : { ...newCourse(), peerSpeaks: true }
+  #load(lost = 0): void {
+    const { course, blocks } = this.store
+    const stored = Array.from(blocks, ([number, bytes]) => [number, decodeBlock(bytes)] as const)
+    const read = course && decodeInBlocks(course, new Map(stored))
+    this.#course = read ? read.course : { ...newCourse(), peerSpeaks: true }
+    this.#blocks = read ? read.blocks : []
+    const at = {
+      before: this.#course,
+      after: this.#course,
+      blocks: { before: this.#blocks, after: this.#blocks },
+    }
+    this.#around.watch.count({ ...at, event: { type: 'loaded', blocks: blocks.size, lost }, step: NOTHING })
     this.#isSynced = false
     this.#heldFrom = undefined
     this.#inFlight.clear()

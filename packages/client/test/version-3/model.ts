@@ -1,21 +1,19 @@
 // The model: a schedule of what people, networks, devices and a hostile relay do with one conversation.
-import {
-  type Account,
-  Crash,
-  type CrashPoint,
-  Device,
-  newStore,
-  type Store,
-  type Surrounding,
-} from './device.ts'
-import { type AccountName, type Lie, other, SimulatedRelay } from './simulated-relay.ts'
+import { createKeyPackage, newSignatureKeys } from '@sotto/mls'
+import { Crash, type CrashPoint, Device, type Surrounding } from './device.ts'
+import { judge, type Posted, stateOf, textOf } from './judge.ts'
+import { type AccountName, type HeldPackage, type Lie, SimulatedRelay } from './simulated-relay.ts'
+import { type Account, type Keys, newKeys, newStore, type Store } from './store.ts'
 import { Watch } from './watch.ts'
 
 /** What a schedule may contain. */
 export const WEATHERS = ['honest', 'losses', 'lies', 'all'] as const
 export type Weather = (typeof WEATHERS)[number]
 
-/** One step of a schedule. `who` chooses a device, `how` a variant. */
+/**
+ * One step of a schedule. `who` chooses a device, `how` a variant. The acts from `call` on are only in rich
+ * schedules.
+ */
 export interface Action {
   readonly act:
     | 'write'
@@ -35,6 +33,23 @@ export interface Action {
     | 'lie'
     | 'word'
     | 'jump'
+    | 'call'
+    | 'peer_speaks'
+    | 'send_twice'
+    | 'use_this_device'
+    | 'allow_rejoins'
+    | 'unavailable'
+    | 'unanswered'
+    | 'doubtful'
+    | 'repeat'
+    | 'write_many'
+    | 'delete'
+    | 'refuse'
+    | 'withdraw'
+    | 'month'
+    | 'restore_silently'
+    | 'lose_block'
+    | 'any_lie'
   readonly who: number
   readonly how: number
 }
@@ -42,6 +57,8 @@ export interface Action {
 export interface Schedule {
   readonly weather: Weather
   readonly actions: readonly Action[]
+  /** Whether it has all acts, and small blocks of own messages. */
+  readonly isRich: boolean
 }
 
 /** How a schedule went. */
@@ -49,15 +66,6 @@ export interface Verdict {
   readonly broken: readonly string[]
   readonly watch: Watch
   readonly messages: number
-}
-
-interface Posted {
-  readonly id: string
-  readonly from: AccountName
-  readonly device: Device
-  /** How often the device's store had been replaced by then. */
-  readonly life: number
-  readonly at: number
 }
 
 const CRASHES: readonly CrashPoint[] = ['before the write', 'after the write', 'after sending']
@@ -73,19 +81,32 @@ const LIES: readonly Lie[] = [
   'fork',
   'false_stale',
 ]
+/** The lies of rich schedules, which a device without an old copy of its store must stand. */
+const ALL_LIES: readonly Lie[] = [
+  ...LIES,
+  ...(['no_group_info', 'low_epoch', 'high_epoch', 'high_sent_seq', 'no_sent_seq'] as const),
+  ...(['no_key_packages', 'accepted_as_stale'] as const),
+]
+/** The usual blocks would need hundreds of messages. */
+const SMALL_BLOCKS = { inBlock: 3, withState: 2 }
 const MINUTE_MS = 60_000
 /** More frames than a device has under way. */
 const MOST_FRAMES = 20
 const DAY_MS = 24 * 60 * MINUTE_MS
-/** After so many rounds without an end, a schedule hangs. */
+/** The key packages of the model are good for three of them. */
+const MOST_MONTHS = 2
+/** After so many rounds without an end, and some for each message, a schedule hangs. */
 const MOST_ROUNDS = 1500
+const ROUNDS_A_MESSAGE = 30
+
+const firstKeys = new WeakMap<Account, Promise<Keys>>()
 
 /** Runs a schedule on real devices with real cryptography, and judges what the two accounts saw. */
 export async function runSchedule(
   accounts: readonly [Account, Account],
   schedule: Schedule,
 ): Promise<Verdict> {
-  const world = new World(accounts, schedule.weather)
+  const world = new World(accounts, schedule)
   await world.start()
   for (const action of schedule.actions) await world.act(action)
   await world.end()
@@ -97,7 +118,10 @@ class World {
   readonly relay = new SimulatedRelay()
   readonly posted: Posted[] = []
   readonly #accounts: readonly [Account, Account]
-  readonly #weather: Weather
+  readonly #schedule: Schedule
+  /** The messages that were deleted, or lost with a block: the other side need not see them. */
+  readonly #given = new Set<string>()
+  #months = 0
   readonly #devices: Device[] = []
   /** The device of each account that was connected last. */
   readonly #active = new Map<AccountName, Device>()
@@ -110,9 +134,9 @@ class World {
   #randoms = 0
   #messages = 0
 
-  constructor(accounts: readonly [Account, Account], weather: Weather) {
+  constructor(accounts: readonly [Account, Account], schedule: Schedule) {
     this.#accounts = accounts
-    this.#weather = weather
+    this.#schedule = schedule
   }
 
   async start(): Promise<void> {
@@ -123,17 +147,27 @@ class World {
         ...{ relay: this.relay, own, peer, watch: this.watch },
         random: (length) => this.#random(length),
         now: () => this.#now + (this.#offsets.get(own.name) ?? 0),
+        ...(this.#schedule.isRich ? { blockSizes: SMALL_BLOCKS } : {}),
       })
-      await this.#addDevice(own.name)
+      await this.#addDevice(own.name, await this.#firstKeysOf(own))
     }
+    const [first] = this.#devices
+    if (first && this.#schedule.isRich) this.relay.foreignPackage = await foreignPackage(first)
     for (const device of this.#devices) await this.#connect(device)
   }
 
-  async #addDevice(account: AccountName): Promise<Device> {
+  async #addDevice(account: AccountName, keys?: Keys): Promise<Device> {
     const around = this.#aroundOf(account)
-    const device = new Device(`${account}${this.#devices.length}`, await newStore(around), around)
+    const device = new Device(`${account}${this.#devices.length}`, await newStore(around, keys), around)
     this.#devices.push(device)
     return device
+  }
+
+  /** The first devices of all schedules begin at the same time, and never meet. */
+  #firstKeysOf(account: Account): Promise<Keys> {
+    const made = firstKeys.get(account) ?? newKeys(this.#aroundOf(account.name))
+    firstKeys.set(account, made)
+    return made
   }
 
   #aroundOf(account: AccountName): Surrounding {
@@ -199,17 +233,78 @@ class World {
       }
       case 'word':
         return this.#sayWords(device)
+      case 'call':
+      case 'peer_speaks':
+      case 'use_this_device':
+      case 'allow_rejoins':
+        return this.#guarded(device, async () => {
+          await device.give({ type: act })
+          await device.pump()
+        })
+      case 'unavailable':
+        device.failsAfter = how % 8
+        return
+      case 'unanswered':
+        this.relay.unanswered = how
+        return
+      case 'doubtful':
+        device.isDoubtful = true
+        return this.#connect(device)
+      case 'send_twice':
+        device.sendTwice()
+        return
+      case 'repeat':
+        return this.#guarded(device, () => device.repeat())
+      case 'write_many':
+        for (let left = how; left > 0; left--) this.#write(device)
+        return this.#guarded(device, () => device.pump())
+      case 'delete':
+        return this.#delete(device, how)
+      case 'refuse':
+        this.relay.refuses.add(how % 2 === 0 ? 'handshake' : 'message')
+        return
+      case 'withdraw':
+        return this.#guarded(device, () => device.withdraw())
+      case 'month':
+        this.#months += 1
+        if (this.#months <= MOST_MONTHS) this.#now += 31 * DAY_MS
+        return this.#guarded(device, () => device.give({ type: 'tick' }))
+      case 'restore_silently':
+        return this.relay.restore(true)
+      case 'lose_block':
+        for (const id of device.restartWithoutBlock(how)) this.#given.add(id)
+        return
+      case 'any_lie': {
+        const lie = ALL_LIES[how % ALL_LIES.length]
+        // Without the record an old copy is not known as one (see the record of the design).
+        const isOfCopies = lie === 'no_sent_seq' && this.#schedule.weather !== 'lies'
+        if (lie && !isOfCopies) this.relay.lies.add(lie)
+        return
+      }
       default:
         return act satisfies never
     }
   }
 
-  #write(device: Device): void {
+  #write(device: Device, deletes?: string): void {
     this.#messages += 1
     const id = `m${this.#messages}`
-    device.write(id, `text of ${id}`)
+    device.write(id, textOf(id), deletes)
     const life = this.#lives.get(device) ?? 0
     this.posted.push({ id, from: device.account, device, life, at: this.#now })
+  }
+
+  /** Deletes one of the device's messages that has been encrypted. */
+  #delete(device: Device, how: number): Promise<void> {
+    const { waiting, history } = device.store
+    const own = this.posted
+      .map(({ id, device: by }) => (by === device ? id : ''))
+      .filter((id) => history.has(id) && !this.#given.has(id) && !waiting.some((each) => each.id === id))
+    const id = own.at(-1 - (how % 3))
+    if (id === undefined) return Promise.resolve()
+    this.#given.add(id)
+    this.#write(device, id)
+    return this.#guarded(device, () => device.pump())
   }
 
   async #round(device: Device): Promise<void> {
@@ -277,6 +372,8 @@ class World {
    */
   async end(): Promise<void> {
     this.relay.lies.clear()
+    this.relay.refuses.clear()
+    this.relay.unanswered = 0
     const devices = [...this.#active.values()]
     for (const device of devices) {
       device.crashAt = undefined
@@ -290,13 +387,17 @@ class World {
     }
     await this.#settle(devices)
     await this.watch.findReusedKeys()
-    this.#judge(devices)
+    judge({
+      ...{ watch: this.watch, relay: this.relay, posted: this.posted, given: this.#given, devices },
+      ...{ weather: this.#schedule.weather, now: this.#now },
+      lifeOf: (device) => this.#lives.get(device) ?? 0,
+    })
   }
 
   async #settle(devices: readonly Device[]): Promise<void> {
     let quiet = 0
     for (let round = 0; quiet < 6; round++) {
-      if (round > MOST_ROUNDS) {
+      if (round > MOST_ROUNDS + ROUNDS_A_MESSAGE * this.posted.length) {
         this.watch.broken.push(`hangs: ${devices.map((each) => stateOf(each)).join('; ')}`)
         return
       }
@@ -316,50 +417,13 @@ class World {
       }
     }
   }
-
-  #judge(devices: readonly Device[]): void {
-    const { watch, relay, posted } = this
-    const isStrict = this.#weather === 'honest'
-    for (const { id, from, device, life, at } of posted) {
-      const to = other(from)
-      if (watch.shown[to].has(id)) continue
-      const isOwnersLast = devices.includes(device) && (this.#lives.get(device) ?? 0) === life
-      // What a device lost with its store was never sent, or its acknowledgement is unknown to everybody.
-      if (!isOwnersLast && !isStrict) continue
-      if (this.#weather === 'all') continue
-      const isTold = watch.unreadable[to].has(id) || watch.missing[to] > 0
-      const isOld = this.#now - at > 29 * DAY_MS
-      if (isStrict || (!isTold && !isOld))
-        watch.broken.push(
-          `${id} of ${device.name} is lost${isTold ? ', and told' : ''}${relay.accepted.has(id) ? ', accepted' : ''}`,
-        )
-    }
-    if (isStrict)
-      for (const notice of ['unreadable', 'missing', 'rejoined', 'forked', 'store_behind', 'displaced'])
-        if (watch.told.has(notice)) watch.broken.push(`told although nothing happened: ${notice}`)
-    for (const device of devices) this.#judgeHistory(device)
-  }
-
-  /** No text twice in a history, and none that nobody wrote. */
-  #judgeHistory({ store, name, account }: Device): void {
-    const texts = new Set<string>()
-    for (const [id, { body, from, isUnreadable }] of store.history) {
-      if (isUnreadable) continue
-      if (texts.has(body)) this.watch.broken.push(`${name} shows twice: ${body}`)
-      texts.add(body)
-      const isTrue = this.posted.some(
-        (each) => each.id === id && each.from === from && body === `text of ${id}`,
-      )
-      if (!isTrue) this.watch.broken.push(`${name} of ${account} shows what nobody wrote: ${body}`)
-    }
-  }
 }
 
-function stateOf({ name, course, store }: Device): string {
-  const { groups, doubt, stop, pending, connection } = course
-  const { sealed, waiting } = store
-  return JSON.stringify({
-    ...{ name, epochs: groups.map(({ epoch }) => epoch), doubt, stop, pending: pending?.kind, connection },
-    ...{ sealed: sealed.map(({ id, epoch }) => `${id}@${epoch}`), waiting: waiting.map(({ id }) => id) },
-  })
+/** A key package whose certificate is an account's and whose keys are not. */
+async function foreignPackage({ store }: Device): Promise<HeldPackage> {
+  const { publicKey, privateKey } = await newSignatureKeys()
+  const { credential } = store.leaf
+  const leaf = { credential, signaturePublicKey: publicKey, signaturePrivateKey: privateKey }
+  const { keyPackage } = await createKeyPackage(leaf, { notBefore: 0, notAfter: 4_000_000_000 })
+  return { device: store.device, package: keyPackage, isLastResort: false }
 }

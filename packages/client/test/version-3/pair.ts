@@ -1,6 +1,7 @@
 // Two accounts with one device each at a simulated relay, for stories that are told step by step.
-import { type Account, Device, newStore, type Surrounding } from './device.ts'
+import { Device, type Surrounding } from './device.ts'
 import { type AccountName, SimulatedRelay } from './simulated-relay.ts'
+import { type Account, newStore } from './store.ts'
 import { Watch } from './watch.ts'
 
 /** What the stories use. */

@@ -1,6 +1,7 @@
 // Makes a failing schedule smaller: leaves out steps as long as the same kind of promise is broken.
-import type { Account } from './device.ts'
+
 import { runSchedule, type Schedule } from './model.ts'
+import type { Account } from './store.ts'
 
 /** Runs at most so many smaller schedules. */
 const MOST_TRIES = 400

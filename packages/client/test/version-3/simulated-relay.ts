@@ -21,6 +21,7 @@ export type Upward =
   | { readonly type: 'sync' }
   | { readonly type: 'group' }
   | { readonly type: 'claim' }
+  | { readonly type: 'retract'; readonly id: string }
 
 /** A message that waits for its recipient. */
 export interface Waiting {
@@ -37,19 +38,21 @@ export type Downward =
   | { readonly type: 'ack'; readonly id: string; readonly seq: number }
   | { readonly type: 'stale'; readonly id: string; readonly epoch: number }
   | { readonly type: 'out_of_order'; readonly id: string }
+  | { readonly type: 'refused'; readonly id: string }
+  | { readonly type: 'unanswered' }
   | { readonly type: 'sync_end'; readonly incarnation: string }
   | {
       readonly type: 'group'
       readonly epoch: number
       readonly groupInfo?: Uint8Array
-      readonly sentSeq: number
+      readonly sentSeq?: number
     }
   | {
       readonly type: 'key_packages'
       readonly packages: readonly { readonly device: string; readonly package: Uint8Array }[]
     }
 
-interface HeldPackage {
+export interface HeldPackage {
   readonly device: string
   readonly package: Uint8Array
   readonly isLastResort: boolean
@@ -102,6 +105,12 @@ export type Lie =
   | 'fork'
   | 'false_stale'
   | 'no_group_info'
+  | 'low_epoch'
+  | 'high_epoch'
+  | 'high_sent_seq'
+  | 'no_sent_seq'
+  | 'no_key_packages'
+  | 'accepted_as_stale'
 
 export class SimulatedRelay {
   incarnation = 'first'
@@ -117,6 +126,12 @@ export class SimulatedRelay {
   #restores = 0
   readonly #lines = new Map<AccountName, Line>()
   readonly lies = new Set<Lie>()
+  /** What it refuses for good next: a message or a handshake. */
+  readonly refuses = new Set<'message' | 'handshake'>()
+  /** The ids of the messages that it refused for good. */
+  readonly refused = new Set<string>()
+  /** So many requests come to nothing. */
+  unanswered = 0
   /** A key package of somebody else. */
   foreignPackage: HeldPackage | undefined
   /** The ids that it accepted as messages. */
@@ -155,15 +170,15 @@ export class SimulatedRelay {
     this.#backup = this.#stored
   }
 
-  /** Comes back with its last backup, and says so. */
-  restore(): void {
+  /** Comes back with its last backup, and says so unless it is silent. */
+  restore(isSilent = false): void {
     if (!this.#backup) return
     this.cut('a')
     this.cut('b')
     this.#restores += 1
     // Numbers that clients may have seen are never given again.
     this.#stored = { ...this.#backup, seq: this.#stored.seq + 1_000_000 }
-    this.incarnation = `restored ${this.#restores}`
+    if (!isSilent) this.incarnation = `restored ${this.#restores}`
   }
 
   /** Carries out the next frame of a connection, or else sends its mail. */
@@ -193,12 +208,38 @@ export class SimulatedRelay {
         return
       }
       case 'group':
-        return this.#onGroup(line)
       case 'claim':
-        return this.#onClaim(line)
+        if (this.unanswered > 0) {
+          this.unanswered -= 1
+          line.down.push({ type: 'unanswered' })
+          return
+        }
+        return frame.type === 'group' ? this.#onGroup(line) : this.#onClaim(line)
+      case 'retract':
+        return this.#retract(account, [frame.id])
       default:
         return frame satisfies never
     }
+  }
+
+  /** Erases what waits for the other account of an account's messages, and gives back their ids. */
+  withdraw(account: AccountName): readonly Pick<Waiting, 'id' | 'seq'>[] {
+    const messages = this.#stored.mailboxes[other(account)].filter(({ isHandshake }) => !isHandshake)
+    const ids = messages.map(({ id }) => id)
+    this.#retract(account, ids)
+    const known = new Map(this.#stored.known)
+    for (const id of ids) known.delete(`${account} ${id}`)
+    this.#change({ known })
+    return messages
+  }
+
+  #retract(account: AccountName, ids: readonly string[]): void {
+    const to = other(account)
+    const left = this.#stored.mailboxes[to].filter(({ id, isHandshake }) => isHandshake || !ids.includes(id))
+    this.#change({ mailboxes: { ...this.#stored.mailboxes, [to]: left } })
+    const mail = this.#lines.get(to)?.mail ?? []
+    const kept = mail.filter((each) => each.type !== 'msg' || each.isHandshake || !ids.includes(each.id))
+    mail.splice(0, mail.length, ...kept)
   }
 
   #onMessage(line: Line, frame: Extract<Upward, { type: 'msg' }>): void {
@@ -214,6 +255,11 @@ export class SimulatedRelay {
       return
     }
     const isHandshake = frame.groupInfo !== undefined
+    if (this.refuses.delete(isHandshake ? 'handshake' : 'message')) {
+      this.refused.add(frame.id)
+      line.down.push({ type: 'refused', id: frame.id })
+      return
+    }
     const isFork = isHandshake && frame.epoch === this.#stored.epoch - 1 && this.lies.delete('fork')
     const isFalselyStale = frame.epoch === this.#stored.epoch && this.lies.delete('false_stale')
     if ((frame.epoch !== this.#stored.epoch && !isFork) || isFalselyStale) {
@@ -231,7 +277,10 @@ export class SimulatedRelay {
     })
     this.accepted.add(frame.id)
     this.acceptedPayloads.add(frame.payload)
-    line.down.push({ type: 'ack', id: frame.id, seq })
+    // It answers that it refuses what it delivers.
+    if (!isHandshake && this.lies.delete('accepted_as_stale'))
+      line.down.push({ type: 'stale', id: frame.id, epoch: this.#stored.epoch + 1 })
+    else line.down.push({ type: 'ack', id: frame.id, seq })
     const { id, epoch, payload } = frame
     this.#deliver(other(account), { id, seq, epoch, isHandshake, payload })
   }
@@ -269,8 +318,12 @@ export class SimulatedRelay {
     if (given && this.lies.delete('false_group_info')) given = corrupted(given)
     if (given && this.#earlierGroupInfos.length > 0 && this.lies.delete('stale_group_info'))
       given = this.#earlierGroupInfos.at(-1)
+    const isLow = epoch > 0 && this.lies.delete('low_epoch')
+    const isHigh = this.lies.delete('high_epoch')
+    const last = sentSeq[line.account] + (this.lies.delete('high_sent_seq') ? 1 : 0)
     line.down.push({
-      ...{ type: 'group', epoch, sentSeq: sentSeq[line.account] },
+      ...{ type: 'group', epoch: isLow ? epoch - 1 : isHigh ? epoch + 1 : epoch },
+      ...(this.lies.delete('no_sent_seq') ? {} : { sentSeq: last }),
       ...(given === undefined ? {} : { groupInfo: given }),
     })
   }
@@ -285,11 +338,13 @@ export class SimulatedRelay {
     })
     const left = held.filter((each) => each.isLastResort || !chosen.includes(each))
     this.#change({ packages: { ...this.#stored.packages, [peer]: left } })
+    line.down.push({ type: 'key_packages', packages: this.#claimed(chosen) })
+  }
+
+  #claimed(chosen: readonly HeldPackage[]): readonly HeldPackage[] {
+    if (this.lies.delete('no_key_packages')) return []
     const isForeign = this.foreignPackage !== undefined && this.lies.delete('foreign_key_package')
-    line.down.push({
-      type: 'key_packages',
-      packages: isForeign && this.foreignPackage ? [this.foreignPackage] : chosen,
-    })
+    return isForeign && this.foreignPackage ? [this.foreignPackage] : chosen
   }
 
   #change(changes: Partial<Stored>): void {

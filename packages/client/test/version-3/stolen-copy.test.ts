@@ -6,8 +6,9 @@ import { decodeLetter } from '../../src/secrecy/version-3/letter.ts'
 import { openHandshake } from '../../src/secrecy/version-3/sides.ts'
 import { decodeCourse } from '../../src/secrecy/version-3/version-3.ts'
 import { accountsOfTheModel } from './accounts.ts'
-import type { Device, Store } from './device.ts'
+import type { Device } from './device.ts'
 import { openPair, type Pair } from './pair.ts'
+import type { Store } from './store.ts'
 
 setDefaultTimeout(240_000)
 

@@ -5,8 +5,9 @@ import { createKeyPackage } from '@sotto/mls'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
 import { decodeCourse, encodeCourse, newCourse, step } from '../../src/secrecy/version-3/version-3.ts'
 import { accountsOfTheModel } from './accounts.ts'
-import { type Account, Crash, type Device } from './device.ts'
+import { Crash, type Device } from './device.ts'
 import { openPair, type Pair } from './pair.ts'
+import type { Account } from './store.ts'
 
 setDefaultTimeout(240_000)
 

@@ -8,6 +8,8 @@ import {
   type Step,
 } from '../../src/secrecy/version-3/version-3.ts'
 import { type AccountName, other } from './simulated-relay.ts'
+import { nameOf, type Taken } from './transitions/transition.ts'
+import { transitions } from './transitions/transitions.ts'
 
 /** What is watched of a device. */
 interface Watched {
@@ -30,7 +32,9 @@ interface EpochOfSide {
 }
 
 export class Watch {
-  /** How often each transition was taken: `situation, event → outcome`. */
+  /** How often each transition of the record was taken, by its name. */
+  readonly taken = new Map<string, number>()
+  /** How often each fine transition was taken: `situation, event → outcome`. */
   readonly transitions = new Map<string, number>()
   readonly broken: string[] = []
   /** What each account's devices ever showed: the message, and how often in all. */
@@ -44,6 +48,18 @@ export class Watch {
   readonly #forgotten = new Set<Uint8Array>()
   readonly #names = new WeakMap<Group, string>()
   #opened = 0
+
+  /** Counts the transitions that a step takes, or what happened instead of one. */
+  count(taken: Taken): void {
+    let isNamed = false
+    for (const transition of transitions) {
+      if (!transition.isTaken(taken)) continue
+      isNamed = true
+      const name = nameOf(transition)
+      this.taken.set(name, (this.taken.get(name) ?? 0) + 1)
+    }
+    if (!isNamed) this.broken.push(`no transition of the record: ${taken.event.type}`)
+  }
 
   async onStep(device: Watched, before: Course, event: CourseEvent, result: Step): Promise<void> {
     const transition = `${situationOf(before)}, ${wordsOf(event)} → ${situationOf(result.course)}${

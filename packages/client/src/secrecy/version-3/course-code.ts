@@ -13,7 +13,7 @@ import {
   type Stop,
 } from './course.ts'
 import type { RejoinReason } from './events.ts'
-import { blocksAmong, readRuns, runsOf, type SentBlock, writeRuns } from './sent-blocks.ts'
+import { type BlockSizes, blocksAmong, readRuns, runsOf, type SentBlock, writeRuns } from './sent-blocks.ts'
 import { readSentList, writeSentList } from './sent-code.ts'
 
 /** Blocks of own messages are records of their own. */
@@ -46,9 +46,14 @@ export interface CourseInBlocks {
 /**
  * The state without what holds for the present connection only, and without own messages that are in blocks.
  * @param before the blocks that are stored. A block that is not among the result's is needed no more
+ * @param sizes smaller than usual in the model, whose schedules would have no blocks else
  */
-export function encodeInBlocks(course: Course, before: readonly SentBlock[]): CourseInBlocks {
-  const runs = runsOf(course.sent, before)
+export function encodeInBlocks(
+  course: Course,
+  before: readonly SentBlock[],
+  sizes?: BlockSizes,
+): CourseInBlocks {
+  const runs = runsOf(course.sent, before, sizes)
   const blocks = blocksAmong(runs)
   if (blocks.length === 0) return { state: encodeCourse(course), blocks }
   return { state: encoded(course, IN_BLOCKS, (to) => writeRuns(to, runs)), blocks }

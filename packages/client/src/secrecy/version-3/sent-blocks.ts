@@ -7,10 +7,15 @@ import type { Sent } from './course.ts'
 import { readSentList, writeSentList } from './sent-code.ts'
 
 const VERSION = 1
-/** How many messages a new block has. */
-const IN_BLOCK = 128
-/** So many of the latest stay with the state: most of them are acknowledged soon. */
-const WITH_STATE = 64
+
+/** How many messages a new block has, and how many of the latest stay with the state at least. */
+export interface BlockSizes {
+  readonly inBlock: number
+  readonly withState: number
+}
+
+/** Most of the latest messages are acknowledged soon. */
+const USUAL: BlockSizes = { inBlock: 128, withState: 64 }
 
 /** Messages that follow each other, and a record of their own. */
 export interface SentBlock {
@@ -30,15 +35,19 @@ interface Run {
  * accepted, and what is left.
  * @param blocks as they are stored
  */
-export function runsOf(sent: readonly Sent[], blocks: readonly SentBlock[]): readonly Run[] {
+export function runsOf(
+  sent: readonly Sent[],
+  blocks: readonly SentBlock[],
+  { inBlock, withState }: BlockSizes = USUAL,
+): readonly Run[] {
   const byFirst = new Map(blocks.map((block) => [block.sent[0], block]))
   const runs: Run[] = []
   const loose: Sent[] = []
   let last = Math.max(0, ...blocks.map(({ number }) => number))
   const endLoose = (): void => {
-    while (loose.length >= IN_BLOCK + WITH_STATE && loose.slice(0, IN_BLOCK).every(isSettled)) {
+    while (loose.length >= inBlock + withState && loose.slice(0, inBlock).every(isSettled)) {
       last += 1
-      runs.push({ block: last, sent: loose.splice(0, IN_BLOCK) })
+      runs.push({ block: last, sent: loose.splice(0, inBlock) })
     }
     if (loose.length > 0) runs.push({ block: undefined, sent: loose.splice(0) })
   }

@@ -2,7 +2,7 @@
 export { type Course, isSettled, newCourse, presentOf } from './course.ts'
 export { decodeCourse, decodeInBlocks, encodeCourse, encodeInBlocks } from './course-code.ts'
 export type { Ask, CourseEvent, Handshake, Keep, Notice, OwnKeyPackage } from './events.ts'
-export { decodeBlock, encodeBlock, type SentBlock } from './sent-blocks.ts'
+export { type BlockSizes, decodeBlock, encodeBlock, type SentBlock } from './sent-blocks.ts'
 export type { Sides } from './sides.ts'
 export { type Step, step, stepWithoutKeys } from './step.ts'
 export type { Surroundings } from './turn.ts'
