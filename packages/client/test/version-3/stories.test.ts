@@ -323,6 +323,24 @@ test('after the relay was restored both rejoin and say why, and what it lost is 
   expect(textsOf(b)).toEqual(['hello', 'lost by the relay'])
 })
 
+test('after the relay went back and did not say so, a commit is refused once, and then the device rejoins', async () => {
+  const pair = await talk()
+  const { a, b, relay } = pair
+  relay.backUp()
+  await pair.pass(25 * 60 * MINUTE_MS, a, b)
+  await say(pair, a, 'in a later epoch')
+  relay.restore(true)
+  for (const device of [a, b]) await device.connect()
+  await pair.settle(a, b)
+  await pair.pass(25 * 60 * MINUTE_MS, a, b)
+  await say(pair, a, 'a day later')
+  await pair.pass(2 * MINUTE_MS, a, b)
+  expect([...toldTo(a), ...toldTo(b)]).toContain('relay_went_back')
+  expect(textsOf(b)).toContain('a day later')
+  await pair.watch.findReusedKeys()
+  expect(pair.watch.broken).toEqual([])
+})
+
 test('nothing begins with a foreign key package, and the user is told', async () => {
   const pair = await openPair(accounts)
   const { a, b, relay } = pair
@@ -388,6 +406,24 @@ test('a device that cannot see whose group it is asks the user, and only then be
   await pair.settle(a, b)
   expect(textsOf(a)).toContain('from the first')
   expect(toldTo(a)).toEqual(['began', 'rejoined', 'rejoined'])
+})
+
+test('the user’s word counts also when the device has looked at the relay so often that it waits', async () => {
+  const pair = await takenOver()
+  const { a, b, relay } = pair
+  await b.connect()
+  b.write('w', 'from the first')
+  await pair.settle(a, b)
+  expect(b.course.stop).toBe('displaced')
+  // Requests fail, so that it looks no more on this connection.
+  await b.give({ type: 'use_this_device' })
+  relay.unanswered = 9
+  await pair.settle(a, b)
+  expect(b.course.connection.looks).toBe(5)
+  relay.unanswered = 0
+  await b.give({ type: 'use_this_device' })
+  await pair.settle(a, b)
+  expect(textsOf(a)).toContain('from the first')
 })
 
 test('what the relay drops or alters is told once', async () => {

@@ -160,7 +160,11 @@ function onStale(turn: Turn, id: string, epoch: number): void {
   if (sent.some((each) => each.id === id && each.epoch === epoch)) return
   if (pending?.id === id) turn.change({ pending: undefined })
   else unsealMessage(turn, id)
-  if (epoch > (presentOf(turn.course)?.epoch ?? 0)) beBehind(turn, epoch, false)
+  const present = presentOf(turn.course)?.epoch ?? 0
+  if (epoch > present) beBehind(turn, epoch, false)
+  // The relay went back and did not say so, or lies: without a look at its record the next handshake would be
+  // refused like this one, again and again.
+  else if (epoch < present || pending?.id === id) turn.connect({ isChecked: false })
 }
 
 function onFailed(turn: Turn, id: string): void {
@@ -171,12 +175,15 @@ function onFailed(turn: Turn, id: string): void {
 
 function onUseThisDevice(turn: Turn): void {
   const { stop } = turn.course
+  // The user does not wait until the device may look at the relay again.
+  turn.connect({ looks: 0 })
   if (stop !== 'displaced' && stop !== 'own_rejoins') return
   turn.change({ stop: undefined, doubt: { why: 'users_word' } })
 }
 
 function onAllowRejoins(turn: Turn): void {
   const { stop, rejoins } = turn.course
+  turn.connect({ looks: 0 })
   if (stop !== 'peer_rejoins') return
   turn.change({ stop: undefined, rejoins: { ...rejoins, peer: [] } })
   if (turn.course.connection.isSynced) turn.look('sync')

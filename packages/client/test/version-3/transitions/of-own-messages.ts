@@ -228,6 +228,13 @@ export const ofOwnMessages: readonly Transition[] = [
   ),
   row(
     'any',
+    '`stale`, with an earlier epoch, or with the one that the handshake leaves',
+    'the relay went back or lies: its record is compared before the next handshake',
+    ({ before, after, event }) =>
+      event.type === 'stale' && before.connection.isChecked && !after.connection.isChecked,
+  ),
+  row(
+    'any',
     '`stale` or `failed`, of what this state does not wait for',
     'its bytes in the outbox go; nothing else',
     (taken) =>

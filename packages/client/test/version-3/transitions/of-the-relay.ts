@@ -282,7 +282,7 @@ export const ofTheRelay: readonly Transition[] = [
   row(
     'not so stopped',
     '`use_this_device`, `allow_rejoins`',
-    'nothing',
+    'nothing, except that the relay may be looked at again',
     ({ before, event }) =>
       (event.type === 'use_this_device' && before.stop !== 'displaced' && before.stop !== 'own_rejoins') ||
       (event.type === 'allow_rejoins' && before.stop !== 'peer_rejoins'),
