@@ -65,6 +65,8 @@ export async function startRelay(
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     running.process.kill(signal)
     await running.process.exited
+    // What it wrote last is read after its end. Workers of a killed one may still have its standard error.
+    if (signal !== 'SIGKILL') await running.collected
     return running.process.exitCode
   }
   return {
@@ -133,7 +135,7 @@ async function launch(env: Readonly<Record<string, string>>, descriptors?: numbe
     await collected
     throw new Error(`the relay did not start: ${errors}`)
   }
-  return { process: child, url, ask, errors: () => errors }
+  return { process: child, url, ask, errors: () => errors, collected }
 }
 
 async function listeningUrl(output: ReadableStream<Uint8Array>): Promise<string | undefined> {
