@@ -57,8 +57,13 @@ test('a relay does not start on a port that is taken', async () => {
   await relay.stop()
 })
 
+/** A server on a port that is free again after its end, also while other programs connect. */
+async function startOther() {
+  return Bun.serve({ port: await findFreePort(), hostname: '127.0.0.1', fetch: () => new Response() })
+}
+
 test('a relay does not start without its port of metrics, and leaves its store to the next one', async () => {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const taken = await startOther()
   const settings = { METRICS_PORT: String(taken.port), DATA_DIR: await temporaryFolder() }
   expect(await complaint(settings)).toStartWith(
     'METRICS_PORT must be a port of METRICS_HOST on which this user may listen and nothing else does: ',
@@ -68,7 +73,7 @@ test('a relay does not start without its port of metrics, and leaves its store t
 })
 
 test('a relay that failed to start leaves the port that sends browsers to https', async () => {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const taken = await startOther()
   const httpPort = await findFreePort()
   const settings = {
     ...{ PORT: String(taken.port), HTTP_PORT: String(httpPort), PUBLIC_URL: 'https://relay.example' },
