@@ -4,6 +4,9 @@ import { expect, test } from 'bun:test'
 import { onEveryEngine } from './use-relay.ts'
 import { befriend, message, wireAccount, wireFriends } from './wire.ts'
 
+/** How long the marks wait for the first `sync`. */
+const FIRST_SYNC_MS = 1000
+
 onEveryEngine((relay) => {
   /** Two friends; Bob has received these messages from Alice and not confirmed them. */
   async function withMessages(count: number) {
@@ -105,13 +108,20 @@ onEveryEngine((relay) => {
     }
     bobs.send(message(alice.alias, conv, 'x', 'marker'))
     await bobs.next('ack')
-    const { backlog } = await alice.online()
-    expect(backlog).toEqual([
-      expect.objectContaining({ type: 'msg', id: 'marker' }),
-      { type: 'delivered', conv_id: conv, seq: 5, to: alice.alias, from: bob.alias },
-      { type: 'read', conv_id: conv, seq: 4, to: alice.alias, from: bob.alias },
-      { type: 'sync_end', count: 3 },
-    ])
+    for (let isInTime = false; !isInTime; ) {
+      const startedAt = performance.now()
+      const { socket, backlog } = await alice.online()
+      // A slow machine may need the second after which a connection is taken for that of an older client.
+      isInTime = performance.now() - startedAt < FIRST_SYNC_MS
+      if (isInTime)
+        expect(backlog).toEqual([
+          expect.objectContaining({ type: 'msg', id: 'marker' }),
+          { type: 'delivered', conv_id: conv, seq: 5, to: alice.alias, from: bob.alias },
+          { type: 'read', conv_id: conv, seq: 4, to: alice.alias, from: bob.alias },
+          { type: 'sync_end', count: 3 },
+        ])
+      await socket.close()
+    }
   })
 
   test('a retraction has exactly the documented fields and the next number, and is answered by retract_ack', async () => {
