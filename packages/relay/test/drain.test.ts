@@ -24,7 +24,7 @@ test('a stopping relay answers every message that it committed, then closes with
 
 test('answers that a client reads late still reach it before the close', async () => {
   const relay = await startRelay({
-    env: { LIMIT_MAILBOX_MESSAGES: '1000000', LIMIT_SENT_IDS_PER_DAY: '1000000' },
+    env: { LIMIT_MAILBOX_MESSAGES: '1000000', LIMIT_SENT_IDS_PER_DAY: '1000000', DRAIN_SECONDS: '100' },
   })
   const { alice, bob, conv } = await wireFriends(relay.url)
   const raw = await RawSocket.open(alice)

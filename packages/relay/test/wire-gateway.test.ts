@@ -219,9 +219,10 @@ describe('silence', () => {
 
   test('from the client ends its connection, even while the relay sends to it; a pong in time keeps a connection', async () => {
     const { alice, bob, conv } = await wireFriends(impatient.url)
+    const other = await wireAccount(impatient.url)
     const { socket: alices } = await alice.online()
     // Carol sends no frames, only WebSocket pongs.
-    const carol = await RawSocket.open(await wireAccount(impatient.url))
+    const carol = await RawSocket.open(other)
     // Bob reads, but answers no ping and sends nothing. He may have gone away, so frames that are sent to him
     // do not keep his connection.
     const start = performance.now()
