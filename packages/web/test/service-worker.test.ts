@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
+import { until } from '../../client/test/people.ts'
 import { ar } from '../src/texts/ar/ar.ts'
 import { builtApp } from './built-app.ts'
 
@@ -79,10 +80,12 @@ test('new headers of the page are there at the next visit but one', async () => 
   await kept(page)
   policy = "frame-ancestors 'self'"
   await page.reload()
-  await page.waitForFunction(async () => {
-    const stored = await caches.match('./')
-    return stored?.headers.get('content-security-policy') === "frame-ancestors 'self'"
-  })
+  await until('they are kept', () =>
+    page.evaluate(async () => {
+      const stored = await caches.match('./')
+      return stored?.headers.get('content-security-policy') === "frame-ancestors 'self'"
+    }),
+  )
   const answer = await page.reload()
   expect(answer?.headers()['content-security-policy']).toBe("frame-ancestors 'self'")
 })
@@ -109,7 +112,9 @@ test('a server with a file of another version installs nothing', async () => {
 test('notifications are in the app’s language, and say only that something has come', async () => {
   const page = await open('ar-EG')
   await kept(page)
-  await page.waitForFunction(() => caches.match('push-words', { cacheName: 'sotto-words' }))
+  await until('the words are kept', () =>
+    page.evaluate(async () => (await caches.match('push-words', { cacheName: 'sotto-words' })) !== undefined),
+  )
   const devTools = await page.context().newCDPSession(page)
   const registered = Promise.withResolvers<string>()
   devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {

@@ -7,7 +7,7 @@ import { type RelayProcess, startRelay } from '@sotto/relay/testing'
 import type { Page } from 'playwright-core'
 import { finishBuild } from '../../../scripts/web-app/finish-build.ts'
 import { sharedChromium } from '../../client/test/browser/shared-chromium.ts'
-import { Person } from '../../client/test/people.ts'
+import { Person, until } from '../../client/test/people.ts'
 import { makeProcessFolder } from '../../client/test/process-folder.ts'
 import { AppPerson } from './app-person.ts'
 import { Barriers } from './axe.ts'
@@ -141,5 +141,5 @@ test('an update while a draft is open keeps the draft, and the old version works
   expect(script).toEndWith('-next.js')
   await alice.reloads()
   await alice.field.waitFor()
-  await alice.page.waitForFunction(async (old) => !(await caches.keys()).includes(old ?? ''), before)
+  await until('the old version is gone', async () => !(await versions(alice.page)).includes(before ?? ''))
 })

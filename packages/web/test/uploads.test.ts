@@ -1,6 +1,7 @@
 // Stories of several files at once, and of uploads that outlive the page.
 import { expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
+import { until } from '../../client/test/people.ts'
 import type { AppPerson, GivenFile } from './app-person.ts'
 import { AppWorld } from './world.ts'
 
@@ -66,6 +67,16 @@ async function locksOfUploads(page: Page, count: number): Promise<readonly strin
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }, count)
+}
+
+/** Waits until a page waits for the lock of an upload whose name begins so. */
+async function waitsForUpload(page: Page, begins: string): Promise<void> {
+  await until(`a page waits for ${begins}`, () =>
+    page.evaluate(async (start) => {
+      const { pending = [] } = await navigator.locks.query()
+      return pending.some(({ name }) => name?.startsWith(start))
+    }, begins),
+  )
 }
 
 /** Waits until so many files are kept on the device, so that the page can be left. */
@@ -169,10 +180,7 @@ test('what continues after a reload comes in the order in which it was chosen', 
   )
   letGo()
   await alice.reloads()
-  await alice.page.waitForFunction(
-    async (name) => ((await navigator.locks.query()).pending ?? []).some((each) => each.name === name),
-    first,
-  )
+  await waitsForUpload(alice.page, first)
   await alice.writes('typed meanwhile')
   await bob.sees('typed meanwhile')
   expect(await bob.page.getByRole('article').count()).toBe(1)
@@ -252,9 +260,7 @@ test('a tab that opens deletes no file that another tab has begun to send meanwh
   await keeps(alice, 2)
   await goesOn(opening)
   // Once it waits to take over the first file, it has looked at all files.
-  await opening.waitForFunction(async () =>
-    ((await navigator.locks.query()).pending ?? []).some(({ name }) => name?.startsWith('sotto upload ')),
-  )
+  await waitsForUpload(opening, 'sotto upload ')
   await opening.close()
   letGo()
   await alice.reloads()
