@@ -19,7 +19,9 @@ function browsersMenu(page: Page): Promise<boolean> {
   )
 }
 
+/** Where a person presses: in its middle, once it stands still and nothing is above it. */
 async function middleOf(target: Locator): Promise<{ readonly x: number; readonly y: number }> {
+  await target.click({ trial: true })
   const { x, y, width, height } = (await target.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 }
   return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) }
 }
