@@ -98,6 +98,8 @@ test('the app locks after a minute without use, in all tabs, and keeps what was 
   const first = alice.page
   await alice.comes()
   await alice.chats.waitFor()
+  // The minute begins here, however long the tab took to come.
+  await alice.page.keyboard.press('Shift')
 
   await alice.context.clock.fastForward(35_000)
   await alice.page.keyboard.press('Shift')
