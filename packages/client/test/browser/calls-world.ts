@@ -12,8 +12,8 @@ import { sharedChromium } from './shared-chromium.ts'
 
 const SECRET = 'a secret of 32 characters or so!'
 
-/** The time-out of waits for media. */
-export const LONG_MS = 40_000
+/** The time-out of waits for calls and their media: a busy machine encodes pictures slowly. */
+export const LONG_MS = 90_000
 
 interface Started {
   readonly coturn: Coturn
