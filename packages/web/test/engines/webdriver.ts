@@ -53,12 +53,25 @@ export class WebDriverTab implements Tab {
       await this.#ask('POST', `${path}/value`, { text })
     }
     return {
-      click: async () => {
-        await this.#ask('POST', `${path}/click`, {})
-      },
+      click: () => this.#click(path),
       type: (text) => type(text.replaceAll('\n', ENTER)),
       choose: type,
     }
+  }
+
+  /** Clicks the middle of an element. @throws Error if the page moved, so that the click missed it */
+  async #click(path: string): Promise<void> {
+    const args = [{ [ELEMENT]: path.slice('element/'.length) }]
+    const run = (script: string): Promise<unknown> => this.#ask('POST', 'execute/async', { script, args })
+    await run(`const [element, done] = arguments
+      element.wasClicked = false
+      element.addEventListener('click', () => { element.wasClicked = true }, { capture: true, once: true })
+      done()`)
+    await this.#ask('POST', `${path}/click`, {})
+    // Where the click has led to another page, or has removed the element, there is none to ask.
+    const wasClicked = await run(`const [element, done] = arguments
+      requestAnimationFrame(() => requestAnimationFrame(() => done(element.wasClicked)))`).catch(() => true)
+    if (wasClicked !== true) throw new Error('the page moved, and the click missed the element')
   }
 
   async picture(): Promise<Uint8Array> {
