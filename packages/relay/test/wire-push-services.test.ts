@@ -178,7 +178,7 @@ describe('a push service that does not answer', () => {
       await other.send()
       const [push] = await service.until(other.path)
       const before = asked().filter(({ at }) => at < (push?.at ?? 0))
-      // Requests that hang are given up after 10 s, and the rest are sent then. A slow machine may need as long.
+      // Requests that hang are given up after 10 s, and the rest are sent then. A slow machine needs as long.
       isInTime = (push?.at ?? 0) - sentAt < 10_000
       if (isInTime) expect(before).toHaveLength(32)
       for (const { path } of stuck) await service.until(path)
