@@ -1,8 +1,10 @@
 // What a screen reader is told: new messages politely, errors at once, and where in a list it is.
 import { expect, test } from 'bun:test'
+import { Edits, Reactions } from '@sotto/client'
 import type { Page } from 'playwright-core'
 import { until } from '../../client/test/people.ts'
 import { AccessibilityTree } from './accessibility-tree.ts'
+import { secretFriends } from './secret-friend.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -64,6 +66,48 @@ test('of a muted conversation, messages are told only while it is open', async (
   await isHeard('Bob: Now')
   expect((await heard()).filter((said) => said.includes(':'))).toEqual(['Carl: Hello', 'Bob: Now'])
 })
+
+for (const language of ['en', 'ar'] as const) {
+  test(`edits and reactions of the contact are told in the open conversation: ${language}`, async () => {
+    const { person: alice, friend: bob, alias } = await secretFriends(world, 'Alice', 'Bob', { language })
+    try {
+      const t = alice.t.changes
+      const heard = await listens(alice.page, 'status')
+      // What comes at the same time is told together.
+      const isHeard = (words: string): Promise<unknown> =>
+        until(`${words} is told`, async () => (await heard()).some((said) => said.includes(words)))
+      await alice.writes('At seven?')
+      const own = await bob.receives('At seven?')
+      const { id } = await bob.client.send(alias, 'Yes')
+      const reactions = new Reactions(bob.client)
+      const toOwn = { conversationId: own.conversationId, isMe: false, id: own.id }
+      await new Edits(bob.client).edit(alias, id, 'Yes, gladly')
+      await isHeard(t.heardEdit('Bob', 'Yes, gladly'))
+      await reactions.react(toOwn, '🎉')
+      await isHeard(t.heardReaction('Bob', '🎉', 'At seven?'))
+      await reactions.takeBack(toOwn)
+      await isHeard(t.heardTakenBack('Bob', 'At seven?'))
+      const before = (await heard()).length
+
+      // Neither what one does oneself, nor what comes while the conversation is not open.
+      await alice.opensMenuOf('Yes, gladly')
+      await alice.page.getByRole('menuitemradio', { name: t.quick['👍'] ?? '', exact: true }).click()
+      await (await alice.sees('Yes, gladly')).getByRole('button', { pressed: true }).waitFor()
+      await alice.does(t.edit, 'At seven?')
+      const form = alice.page.getByRole('textbox', { name: t.newText })
+      await form.fill('At eight?')
+      await form.press('Enter')
+      await alice.sees('At eight?')
+      await alice.goesTo('#/chats')
+      await reactions.react(toOwn, '❤️')
+      await bob.client.send(alias, 'after it')
+      await isHeard('Bob: after it')
+      expect((await heard()).slice(before)).toEqual(['Bob: after it'])
+    } finally {
+      await bob.client.close()
+    }
+  })
+}
 
 test('an error is told at once', async () => {
   const alice = await world.joins('Alice')

@@ -1,28 +1,31 @@
-// Collects the messages that screen readers are told of.
-import type { StoredMessage } from '@sotto/client'
+// Collects what screen readers are told of: messages, and what is changed of them.
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { lazy } from '../parts/lazy.tsx'
 import { useSession } from '../session/use-session.ts'
 import type { AnnouncerProps } from './announcer.tsx'
+import type { Heard } from './spoken.ts'
 
 const Announcer = lazy<AnnouncerProps>(
   async () => (await import('./announcer.tsx')).Announcer,
   () => null,
 )
 
-/** Tells screen readers of messages. What tells them is loaded with the first one. */
+/** Tells screen readers of messages and their changes. What tells them is loaded with the first one. */
 export function Announcements() {
   const { client } = useSession()
-  const [messages, setMessages] = useState<readonly StoredMessage[]>([])
+  const [heard, setHeard] = useState<readonly Heard[]>([])
   const [isWanted, setWanted] = useState(false)
   // Before the first frame, so that nothing is missed.
-  useLayoutEffect(
-    () =>
-      client.on('message', (message) => {
+  useLayoutEffect(() => {
+    const stops = (['message', 'edited', 'reacted'] as const).map((event) =>
+      client.on(event, (message) => {
         setWanted(true)
-        setMessages((others) => [...others, message])
+        setHeard((others) => [...others, { event, message }])
       }),
-    [client],
-  )
-  return isWanted ? <Announcer messages={messages} onAnnounced={() => setMessages([])} /> : null
+    )
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [client])
+  return isWanted ? <Announcer heard={heard} onAnnounced={() => setHeard([])} /> : null
 }

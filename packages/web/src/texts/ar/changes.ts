@@ -1,4 +1,5 @@
 import type { changes as en } from '../en/changes.ts'
+import { plural } from '../plural.ts'
 
 // What is changed of messages that were sent: edits of one's own, and reactions to those of both sides.
 export const changes: typeof en = {
@@ -21,4 +22,17 @@ export const changes: typeof en = {
   editing: 'تعديل رسالتك',
   newText: 'نص الرسالة الجديد',
   notEditable: 'لم يعد تعديل هذه الرسالة ممكنًا.',
+
+  // For screen readers, as it comes.
+  heardEdit: (name, text) => `عدّل ${name} رسالة: ${text}`,
+  heardReaction: (name, emoji, text) => `تفاعل ${name} بـ${emoji} مع: ${text}`,
+  heardTakenBack: (name, text) => `سحب ${name} تفاعله مع: ${text}`,
+  heardChanges: (name, count) =>
+    `${name}: ${plural('ar', count, {
+      zero: 'لا تعديلات ولا تفاعلات',
+      one: 'تعديل أو تفاعل واحد',
+      two: 'تعديلان أو تفاعلان',
+      few: '# تعديلات وتفاعلات',
+      other: '# تعديلًا وتفاعلًا',
+    })}`,
 }

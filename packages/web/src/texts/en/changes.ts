@@ -1,3 +1,5 @@
+import { plural } from '../plural.ts'
+
 // What is changed of messages that were sent: edits of one's own, and reactions to those of both sides.
 export const changes = {
   react: 'React',
@@ -20,4 +22,11 @@ export const changes = {
   editing: 'Edit your message',
   newText: 'New text of the message',
   notEditable: 'This message cannot be edited any more.',
+
+  // For screen readers, as it comes.
+  heardEdit: (name: string, text: string) => `${name} edited a message: ${text}`,
+  heardReaction: (name: string, emoji: string, text: string) => `${name} reacted with ${emoji} to: ${text}`,
+  heardTakenBack: (name: string, text: string) => `${name} took back the reaction to: ${text}`,
+  heardChanges: (name: string, count: number) =>
+    `${name}: ${plural('en', count, { one: '# edit or reaction', other: '# edits and reactions' })}`,
 }
