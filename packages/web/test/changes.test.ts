@@ -7,7 +7,7 @@ import { sendContent } from '../../client/test/forward-people.ts'
 import { type Person, until } from '../../client/test/people.ts'
 import type { AppPerson } from './app-person.ts'
 import { secretFriends } from './secret-friend.ts'
-import { isTold } from './told.ts'
+import { isTold, keepNotices } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -172,6 +172,23 @@ test('an own text is edited from the field, both sides see it, and a reload keep
     expect(await alice.page.getByRole('menuitem', { name: changes.edit, exact: true }).count()).toBe(0)
     await alice.page.keyboard.press('Escape')
   }
+})
+
+test('if the form for edits cannot be loaded, that is said, and one can go on writing', async () => {
+  const [alice, bob] = await aliceAndBob()
+  const { changes: t, common, errors } = alice.t
+  await alice.writes('At sevn')
+  await keepNotices(alice.page)
+  alice.expects(/net::ERR_FAILED/)
+  await alice.context.route('**/assets/edit-form-*.js', (route) => route.abort())
+  await alice.field.press('ArrowUp')
+  await isTold(alice, errors.codes.NETWORK ?? '')
+  await alice.writes('At seven')
+  await bob.receives('At seven')
+  await alice.context.unrouteAll()
+  await alice.presses(common.tryAgain)
+  await alice.does(t.edit, 'At sevn')
+  await alice.finds('At sevn', alice.page.getByRole('textbox', { name: t.newText }))
 })
 
 test('what was typed into an edit is there again after the conversation was left, until the edit ends', async () => {

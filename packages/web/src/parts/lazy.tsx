@@ -24,13 +24,12 @@ export function lazy<P extends object>(
     const [failure, fail] = useState<unknown>()
     useEffect(() => {
       if (loaded) return
-      loadWithTexts(load).then(
+      loadPart(load).then(
         (component) => {
           loaded = component
           show(() => component)
         },
-        (cause: unknown) => {
-          const error = new ClientError('NETWORK', 'a part of the app could not be loaded', { cause })
+        (error: unknown) => {
           if (!Meanwhile) return fail(error)
           offerReload(error)
         },
@@ -42,10 +41,15 @@ export function lazy<P extends object>(
   }
 }
 
-async function loadWithTexts<T>(load: () => Promise<T>): Promise<T> {
-  const loaded = await load()
-  await loadTexts()
-  return loaded
+/** Loads a part of the app, and its texts. `load` imports it. @throws ClientError `NETWORK` */
+export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    const loaded = await load()
+    await loadTexts()
+    return loaded
+  } catch (cause) {
+    throw new ClientError('NETWORK', 'a part of the app could not be loaded', { cause })
+  }
 }
 
 function tryAgain(): void {

@@ -2,8 +2,9 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals'
 import { ClientError, type Conversation, isEditable, type StoredMessage } from '@sotto/client'
 import { useLayoutEffect } from 'preact/hooks'
+import { loadPart } from '../../parts/lazy.tsx'
 import { nowMs } from '../../session/clock.ts'
-import { attempt } from '../../session/notices.ts'
+import { attempt, offerReload } from '../../session/notices.ts'
 import type { Session } from '../../session/session.ts'
 
 interface Changes {
@@ -13,7 +14,7 @@ interface Changes {
   readonly react: (message: StoredMessage, emoji: string) => Promise<boolean>
   /** The message that is being edited. */
   readonly edited: ReadonlySignal<StoredMessage | undefined>
-  /** Edits a message, or none any more. */
+  /** Edits a message, once the form for that is loaded. */
   readonly edit: (message: StoredMessage) => void
   /** Ends the edit of this message, if it is the one that is being edited. */
   readonly endEdit: (message: StoredMessage) => void
@@ -30,7 +31,10 @@ export function useChanges(session: Session, conversation: Conversation): Change
     canReact.value = isPossible
   }, [isPossible])
   const edit = (message: StoredMessage): void => {
-    edited.value = message
+    // Until then, and if it cannot be loaded, the field to write in stays.
+    loadPart(() => import('./edit-form.tsx')).then(() => {
+      edited.value = message
+    }, offerReload)
   }
   const endEdit = ({ id, isMe }: StoredMessage): void => {
     if (isMe && edited.value?.id === id) edited.value = undefined
