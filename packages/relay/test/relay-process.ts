@@ -65,7 +65,7 @@ export async function startRelay(
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     running.process.kill(signal)
     await running.process.exited
-    // What it wrote last is read after its end. Workers of a killed one may still have its standard error.
+    // What it says at its stop is read after its end. One that is killed says nothing.
     if (signal !== 'SIGKILL') await running.collected
     return running.process.exitCode
   }
