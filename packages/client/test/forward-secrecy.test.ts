@@ -5,6 +5,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConversationId, check, keyPackageEndpoints } from '@sotto/protocol'
+import { exportArchive, importArchive } from '../src/archive/archive.ts'
 import { MemoryStore, SecrecyChoices } from '../src/client.ts'
 import { forwardSecrecy } from '../src/forward-secrecy/entry.ts'
 import { LateForward } from '../src/forward-secrecy/late-forward.ts'
@@ -149,6 +150,17 @@ test('a device recovered by its phrase rejoins, and what nobody had read comes a
   expect(await bob.receives('I lost my device')).toMatchObject({ version: 3 })
   expect(await again.receives('nobody has read this')).toMatchObject({ version: 3 })
   expect(bob.heard.secrecy.map(({ notice }) => notice)).toContainEqual({ tell: 'rejoined', by: 'peer' })
+})
+
+test('who brings a history along in an archive, without its keys, joins again by writing', async () => {
+  const [alice, bob] = await friends()
+  const again = await world.open('alice', { forwardSecrecy: forwardSecrecy() })
+  await importArchive(again.client, exportArchive(alice.client, 'a passphrase'), 'a passphrase')
+  await alice.client.close()
+  await again.connect()
+  await again.client.send(bob.alias, 'from my new device')
+  expect(await bob.receives('from my new device')).toMatchObject({ version: 3 })
+  expect(again.heard.error).toEqual([])
 })
 
 test('what an earlier run wrote for version 1, and certainly never sent, goes under version 3 to a contact who has it', async () => {

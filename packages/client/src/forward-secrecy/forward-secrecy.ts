@@ -294,6 +294,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
         this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
       afterStep: (made) => this.#afterStep(conversationId, made),
       onLaterVersion: () => this.#tell(conversationId, { tell: 'later_version' }),
+      peerSpeaks: () => this.#context.sessions.find(conversationId)?.speaks === 3,
       synced: () => this.#synced,
     })
     this.#courses.set(conversationId, course)

@@ -23,6 +23,7 @@ async function newCourse(host: Partial<CourseHost>): Promise<{ course: RunningCo
     usedSecrets: async () => [],
     afterStep: (made) => steps.push(made),
     onLaterVersion: () => {},
+    peerSpeaks: () => false,
     synced: () => undefined,
     ...host,
   })

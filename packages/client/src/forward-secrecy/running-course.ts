@@ -45,6 +45,8 @@ export interface CourseHost {
   readonly afterStep: (made: Step) => void
   /** Called once if the state is one that only a later version of this program reads. */
   readonly onLaterVersion: () => void
+  /** Whether the contact is known to speak version 3, whatever the state says. */
+  readonly peerSpeaks: () => boolean
   /** Undefined until this connection has its `sync_end`. */
   readonly synced: () => Synced | undefined
 }
@@ -184,6 +186,9 @@ export class RunningCourse {
     if (!synced || synced === this.#wasSynced) return
     this.#wasSynced = synced
     await this.#step({ type: 'synced', ...synced }, around, [])
+    // The state was lost, or the archive of this history had none. What waits must not wait for the contact.
+    if (this.#host.peerSpeaks() && !this.#course?.peerSpeaks)
+      await this.#step({ type: 'peer_speaks' }, around, [])
   }
 
   /** @throws ClientError `LATER_VERSION` */
