@@ -94,6 +94,7 @@ export type {
   SocketLike,
   WakeSource,
 } from './platform/platform.ts'
+export { type ContactProfile, Profiles } from './profiles/profiles.ts'
 export { Push, type PushRegistration, type PushSubscriptionLike } from './push/push.ts'
 export { Reactions, type ReactionTarget } from './reactions/reactions.ts'
 export { Replies, type ReplyName } from './replies/replies.ts'

@@ -346,11 +346,8 @@ test('a hostile file is refused, or shown as unknown', async () => {
   const most = { mediaKey: uploaded.mediaKey }
   const small = new Media(bob.client).download(conversation, most, { maxBytes: CHUNK })
   expect(await codeOf(small)).toBe('MEDIA_TOO_LARGE')
-  for (const strange of [
-    { ...attachment, sizeBytes: 10 ** 15 },
-    { kind: 'profile', name: 'Alice', picture: file },
-  ] as const)
-    expect(await arrives(strange)).toMatchObject({ msgType: 'unknown', text: '' })
+  const endless = { ...attachment, sizeBytes: 10 ** 15 }
+  expect(await arrives(endless)).toMatchObject({ msgType: 'unknown', text: '' })
   const nameless = await arrives({ ...attachment, name: '\u202e' })
   expect(nameless).toMatchObject({ msgType: 'file', caption: 'file' })
   expect([...alice.heard.error, ...bob.heard.error]).toEqual([])

@@ -36,8 +36,8 @@ const examples: readonly SecretContent[] = [
   { ...attachment, preview: { place: 'file', ...FILE, sizeBytes: 9000 } },
   voice,
   { ...voice, waveform: [0, 50, 100], replyToId: 'm-1' },
-  { kind: 'profile' },
-  { kind: 'profile', name: 'Alice', picture: FILE },
+  { kind: 'profile', at: 1 },
+  { kind: 'profile', name: 'Alice', picture: FILE, at: 1_790_000_000_000 },
   { kind: 'text', text: 'new', unknown: [{ number: 99, value: Uint8Array.of(1, 2) }] },
 ]
 
@@ -184,7 +184,8 @@ test('content that would be refused is not encoded', async () => {
     { kind: 'film' },
     { kind: 'unknown', bytes: written(1, [1, '']) },
     { kind: 'unknown', bytes: 'text' },
-    { kind: 'profile', picture: { ...FILE, fileKey: new Uint8Array(31) } },
+    { kind: 'profile', at: 1, picture: { ...FILE, fileKey: new Uint8Array(31) } },
+    { kind: 'profile', name: 'Alice' },
     { ...voice, durationMs: -1 },
     { ...voice, waveform: [300] },
     { ...voice, waveform: [-1] },

@@ -137,6 +137,7 @@ function writeMembers(to: MemberWriter, content: KnownContent): void {
       return
     case 'profile':
       to.text(MEMBERS.name, content.name).record(MEMBERS.picture, content.picture, writeFile)
+      writeTime(to, content.at)
   }
 }
 
@@ -168,7 +169,8 @@ function decodeKnown(kind: number, from: MemberReader): KnownContent | undefined
     }
     case KINDS.profile: {
       const name = from.text(MEMBERS.name, MAX_NAME_BYTES, 1)
-      return { kind: 'profile', name, picture: from.record(MEMBERS.picture, readFile) }
+      const picture = from.record(MEMBERS.picture, readFile)
+      return { kind: 'profile', name, picture, at: needed(readTime(from)) }
     }
     default:
       return undefined

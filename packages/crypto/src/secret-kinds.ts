@@ -101,9 +101,14 @@ export interface SecretVoice extends Common, Reply, SealedFile {
   readonly waveform?: readonly number[] | undefined
 }
 
-/** What the sender wants to be called and to look like. What is missing has not changed. */
+/**
+ * What the sender wants to be called and to look like, all of it: what is missing is taken back. An empty one
+ * takes everything back.
+ */
 export interface SecretProfile extends Common {
   readonly kind: 'profile'
+  /** As of an edit: the latest profile counts. */
+  readonly at: number
   readonly name?: string | undefined
   readonly picture?: SealedFile | undefined
 }

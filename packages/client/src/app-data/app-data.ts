@@ -4,22 +4,27 @@ import { checkArgument } from '../client-error.ts'
 import type { Device } from '../device.ts'
 import { type AnyClient, hostPart } from '../module-access.ts'
 import { type HostedPart, ModulePart } from '../module-part.ts'
-import { AppRecord } from '../stores/stores.ts'
+import { AppRecord, LIBRARY_VALUES } from '../stores/stores.ts'
 import { tabMethod } from '../tab-method.ts'
 
-const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(256))
+const Name = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(256),
+  v.check((name) => !name.startsWith(LIBRARY_VALUES)),
+)
 const Value = v.pipe(v.string(), v.maxLength(1_048_576))
 
 async function list(device: Device, prefix: string): Promise<readonly AppRecord[]> {
   device.needEngine()
   const all = await device.platform.store.listAppData()
-  const found = all.filter(({ name }) => name.startsWith(prefix))
+  const found = all.filter(({ name }) => name.startsWith(prefix) && !name.startsWith(LIBRARY_VALUES))
   return found.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
 async function set(device: Device, name: string, value: string | undefined): Promise<void> {
   const engine = device.needEngine()
-  checkArgument(Name, name, 'a name has 1 to 256 characters')
+  checkArgument(Name, name, `a name has 1 to 256 characters, and does not begin with ${LIBRARY_VALUES}`)
   checkArgument(v.union([Value, v.undefined()]), value, 'a value has at most 1,048,576 characters')
   const change =
     value === undefined
@@ -54,7 +59,8 @@ const part = /* @__PURE__ */ new ModulePart<Device>({
 /**
  * Small values that the application keeps in the client's store: `const data = new AppData(client)`. They are
  * stored as safely as messages, belong to the identity on this device, are deleted with it, and are in
- * archives. Every tab has the same ones. Begin names with what they are for, such as `post-draft/`.
+ * archives. Every tab has the same ones. Begin names with what they are for, such as `post-draft/`;
+ * those of the library begin with `sotto/`.
  */
 export class AppData {
   readonly #part: HostedPart<Device>

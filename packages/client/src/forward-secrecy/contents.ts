@@ -14,6 +14,7 @@ import { contentOf, fieldsOf } from '../messages/content.ts'
 import type { AboutMessage, ClientStore, StoredMessage } from '../stores/stores.ts'
 import { fileFields, sealedContent } from './file-contents.ts'
 import type { PeerChange } from './peer-changes.ts'
+import { type ReadProfile, readProfile } from './profile-records.ts'
 import { reactionBy } from './reactions.ts'
 
 /**
@@ -72,10 +73,11 @@ export async function encodeAbout(
 export type ShownFields = ReturnType<typeof fieldsOf> &
   Pick<StoredMessage, 'replyToId' | 'content' | 'editedAt'>
 
-/** What a body says: a message to show, a change of an earlier one, or nothing that can be read. */
+/** What a body says: a message to show, a change of an earlier one, a profile, or nothing readable. */
 export type ReadBody =
   | { readonly kind: 'message'; readonly fields: ShownFields }
   | { readonly kind: 'change'; readonly content: PeerChange }
+  | { readonly kind: 'profile'; readonly profile: ReadProfile }
   | { readonly kind: 'unreadable' }
 
 /** Reads a body. A content that a later version knows is shown as `unknown`, and kept. */
@@ -88,6 +90,10 @@ export function readBody(body: Uint8Array): ReadBody {
     case 'edit':
     case 'reaction':
       return { kind: 'change', content }
+    case 'profile': {
+      const profile = readProfile(content)
+      return profile ? { kind: 'profile', profile } : shownAsUnknown(body)
+    }
     case 'text': {
       const { text, at, replyToId } = content
       return shown({ text, msgType: 'text', ...(at === undefined ? {} : { editedAt: at }) }, replyToId)

@@ -1,25 +1,17 @@
 // Version 3 next to the engine: the courses of all conversations, the keys of this device, and the stock
 // of key packages at the relay. A script of its own, loaded with the first use.
-import { decodeBase64, encodeBase64 } from '@sotto/crypto'
-import { deriveOuterKey } from '@sotto/crypto/version-3'
+import { encodeBase64 } from '@sotto/crypto'
 import type { ConversationId, RelayFrame } from '@sotto/protocol'
 import { asClientError } from '../client-error.ts'
 import type { Forward, MessageOfContact, SecrecyWord, UserSecrecy } from '../messages/messages.ts'
 import { randomUuid } from '../platform/platform.ts'
-import type {
-  Ask,
-  Course,
-  CourseEvent,
-  Notice,
-  Sides,
-  Step,
-  Surroundings,
-} from '../secrecy/version-3/version-3.ts'
+import type { Ask, Course, CourseEvent, Notice, Step, Surroundings } from '../secrecy/version-3/version-3.ts'
 import { SecretStates } from '../stores/secret-states.ts'
 import type { OutboxIntent, SessionRecord, StoreChange } from '../stores/stores.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { givenWorker } from './given-worker.ts'
 import { KeyPackageStock } from './key-package-stock.ts'
+import { KnownSides } from './known-sides.ts'
 import { OpenHandshakes } from './open-handshakes.ts'
 import { OutgoingMessages } from './outgoing-messages.ts'
 import { OwnChanges, refusedChange } from './own-changes.ts'
@@ -29,6 +21,7 @@ import { readsStore, recordsOf } from './records.ts'
 import { answerTo } from './relay-answers.ts'
 import { ofLaterVersion, RunningCourse, type Synced } from './running-course.ts'
 import { SecretCalls } from './secret-calls.ts'
+import { SecretProfiles } from './secret-profiles.ts'
 import { WithdrawnMessages } from './withdrawn-messages.ts'
 
 export { eraseKeys } from './erase-keys.ts'
@@ -43,13 +36,12 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
   readonly calls: SecretCalls
   /** The edits and reactions of this account. */
   readonly changes: OwnChanges
+  readonly profiles: SecretProfiles
   readonly #context: ForwardContext
   readonly #states: SecretStates
-  readonly #leaf: OwnLeaf
   readonly #stock: KeyPackageStock
   readonly #courses = new Map<ConversationId, RunningCourse>()
-  /** Of each conversation and the keys of its contact. */
-  readonly #sides = new Map<string, Sides>()
+  readonly #sides: KnownSides
   readonly #handshakes: OpenHandshakes
   readonly #receiving: ReceivingFrames
   readonly #withdrawn: WithdrawnMessages
@@ -79,7 +71,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
     const { host } = platform.relayUrl
     try {
       const leaf = await openOwnLeaf(states, host, keys, platform.random, platform.clock.now())
-      return new ForwardSecrecy(context, states, leaf)
+      return new ForwardSecrecy(context, states, leaf, await SecretProfiles.open(context))
     } catch (error) {
       // The next use opens them again.
       await states.abandon()
@@ -87,10 +79,16 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
     }
   }
 
-  private constructor(context: ForwardContext, states: SecretStates, leaf: OwnLeaf) {
+  private constructor(
+    context: ForwardContext,
+    states: SecretStates,
+    leaf: OwnLeaf,
+    profiles: SecretProfiles,
+  ) {
     this.#context = context
+    this.profiles = profiles
     this.#states = states
-    this.#leaf = leaf
+    this.#sides = new KnownSides(context, leaf)
     const courseOf = (conversationId: ConversationId): RunningCourse => this.#courseOf(conversationId)
     const report = (error: unknown): void => this.#report(error)
     this.#receiving = new ReceivingFrames(context, courseOf, report)
@@ -109,7 +107,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
       seal: (id) => this.seal(id),
       later: (ms, run) => this.#later(ms, run),
     })
-    this.#outgoing = new OutgoingMessages(context, courseOf, this.#withdrawn, report)
+    this.#outgoing = new OutgoingMessages(context, courseOf, this.#withdrawn, profiles, report)
     this.changes = new OwnChanges(context, {
       alone: (id, work) => courseOf(id).alone(work),
       isSealing: (id) => this.#outgoing.isSealing(id),
@@ -189,7 +187,9 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
 
   failed(intent: MessageOfContact, changes: readonly StoreChange[], after: () => void): void {
     const { conversationId, internalId: id, about } = intent
-    this.#give(conversationId, { type: 'failed', id }, changes, () => {
+    const lost = this.profiles.lost(conversationId, [id])
+    this.#give(conversationId, { type: 'failed', id }, [...changes, ...lost.changes], () => {
+      lost.after()
       after()
       // Other messages have a status that says it, and a refused retraction is told by itself.
       if (about && about.kind !== 'deletion') this.#report(refusedChange(changes))
@@ -245,14 +245,17 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
     await Promise.all(Array.from(this.#courses.values(), (course) => course.settled()))
     for (const course of this.#courses.values()) course.forget()
     await this.#states.close()
-    for (const { outerKey } of this.#sides.values()) outerKey.fill(0)
+    this.#sides.erase()
   }
 
   async #lower(conversationId: ConversationId): Promise<void> {
     const { sessions, journal } = this.#context
     const session = sessions.get(conversationId)
     if (!session.speaks) return
-    await journal.write([sessions.noteSecrecy(session, { hadNoGroup: true, lowered: true })])
+    // What the relay has of it is taken back, too.
+    const lost = this.profiles.lost(conversationId)
+    await journal.write([sessions.noteSecrecy(session, { hadNoGroup: true, lowered: true }), ...lost.changes])
+    lost.after()
     this.#withdrawn.mayBeThere(conversationId)
     this.#tell(conversationId, { tell: 'lowered' })
     this.seal(conversationId)
@@ -288,7 +291,8 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
       conversationId,
       clock: this.#context.platform.clock,
       surroundings: () => this.#surroundingsOf(conversationId),
-      record: (made, at) => recordsOf({ ...this.#context, conversationId, at }, made),
+      record: (made, at) =>
+        recordsOf({ ...this.#context, profiles: this.profiles, conversationId, at }, made),
       readsStore,
       usedSecrets: ({ keep }) =>
         this.#stock.used(keep.flatMap((each) => (each.keep === 'key_package_used' ? [each.reference] : []))),
@@ -304,7 +308,7 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
   async #surroundingsOf(conversationId: ConversationId): Promise<Surroundings | undefined> {
     const { sessions, platform } = this.#context
     const session = sessions.find(conversationId)
-    const sides = session && !sessions.changedCode(session) ? await this.#sidesOf(session) : undefined
+    const sides = session && !sessions.changedCode(session) ? await this.#sides.of(session) : undefined
     return (
       sides && {
         sides,
@@ -316,30 +320,13 @@ export class ForwardSecrecy implements Omit<Forward, 'announcer' | 'knows' | 'on
     )
   }
 
-  /** The course of a conversation asks for one step after the other, so none is derived twice. */
-  async #sidesOf(session: SessionRecord): Promise<Sides | undefined> {
-    const { keys, platform } = this.#context
-    const { conversationId, theirEcdhPublicKey, theirEd25519PublicKey } = session
-    if (theirEd25519PublicKey === undefined) return undefined
-    const name = `${conversationId} ${theirEcdhPublicKey} ${theirEd25519PublicKey}`
-    const before = this.#sides.get(name)
-    if (before) return before
-    const peer = { x25519: decodeBase64(theirEcdhPublicKey), ed25519: decodeBase64(theirEd25519PublicKey) }
-    const { privateKey } = keys.agreement
-    const outerKey = await deriveOuterKey({ privateKey, theirPublicKey: peer.x25519, conversationId })
-    const { device, keys: leaf } = this.#leaf
-    const relay = platform.relayUrl.host
-    const sides = { conversationId, relay, own: accountOf(keys), peer, device, leaf, outerKey }
-    this.#sides.set(name, sides)
-    return sides
-  }
-
   #afterStep(conversationId: ConversationId, made: Step): void {
     const { handshake, asks, notices, maySend } = made
     for (const notice of notices) this.#tell(conversationId, notice)
     if (handshake) this.#handshakes.send(conversationId, handshake)
     this.#handshakes.sendHeld(conversationId)
     for (const ask of asks) void this.#context.work(this.#ask(conversationId, ask))
+    if (notices.some(({ tell }) => tell === 'began')) this.#outgoing.begun(conversationId)
     if (maySend) this.seal(conversationId)
     this.calls.onStep(conversationId, made)
   }

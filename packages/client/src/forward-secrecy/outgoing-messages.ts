@@ -7,6 +7,7 @@ import type { OutboxIntent } from '../stores/stores.ts'
 import { encodeAbout, encodeMessage } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import type { RunningCourse } from './running-course.ts'
+import type { SecretProfiles } from './secret-profiles.ts'
 import { chooseVersions } from './waiting-messages.ts'
 import type { WithdrawnMessages } from './withdrawn-messages.ts'
 
@@ -17,7 +18,10 @@ export class OutgoingMessages {
   readonly #context: Context
   readonly #courseOf: (conversationId: ConversationId) => RunningCourse
   readonly #withdrawn: Pick<WithdrawnMessages, 'take'>
+  readonly #profiles: Pick<SecretProfiles, 'due'>
   readonly #onFailure: (error: unknown) => void
+  /** The conversations that have begun: the contact is told of the profile without a message. */
+  readonly #begun = new Set<ConversationId>()
   /** The conversations that are encrypting, and whether something new came meanwhile. */
   readonly #sealing = new Map<ConversationId, boolean>()
   #isStopped = false
@@ -26,11 +30,13 @@ export class OutgoingMessages {
     context: Context,
     courseOf: (conversationId: ConversationId) => RunningCourse,
     withdrawn: Pick<WithdrawnMessages, 'take'>,
+    profiles: Pick<SecretProfiles, 'due'>,
     onFailure: (error: unknown) => void,
   ) {
     this.#context = context
     this.#courseOf = courseOf
     this.#withdrawn = withdrawn
+    this.#profiles = profiles
     this.#onFailure = onFailure
   }
 
@@ -44,6 +50,11 @@ export class OutgoingMessages {
       .catch(this.#onFailure)
       .finally(() => this.#sealing.delete(conversationId))
     void this.#context.work(sealed)
+  }
+
+  /** A conversation has begun. */
+  begun(conversationId: ConversationId): void {
+    this.#begun.add(conversationId)
   }
 
   /** Whether messages of a conversation are being encrypted. */
@@ -98,7 +109,9 @@ export class OutgoingMessages {
     if (sessions.find(conversationId)?.lowered) return
     for (;;) {
       const intent = outbox.firstUnsealed(conversationId)
-      if (!intent || this.#isStopped) return
+      if (this.#isStopped || !(intent || this.#begun.has(conversationId))) return
+      if (!(await this.#sendProfile(conversationId))) return
+      if (!intent) continue
       const event = await this.#sendEventOf(intent)
       const { internalId: id } = intent
       const made = await this.#courseOf(conversationId).give(event ?? { type: 'failed', id })
@@ -106,6 +119,18 @@ export class OutgoingMessages {
       // Nothing is left of it to send: it was retracted or removed.
       if (!event) await outbox.drop(id)
     }
+  }
+
+  /** @returns false if it has to wait, and so has every message after it */
+  async #sendProfile(conversationId: ConversationId): Promise<boolean> {
+    const profile = await this.#profiles.due(conversationId)
+    if (profile) {
+      const event = { type: 'send', isHidden: true, ...profile } as const
+      const made = await this.#courseOf(conversationId).give(event)
+      if (typeof made === 'string' || made.outcome === 'later') return false
+    }
+    this.#begun.delete(conversationId)
+    return true
   }
 
   async #sendEventOf(intent: OutboxIntent): Promise<CourseEvent | undefined> {

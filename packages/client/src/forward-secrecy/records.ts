@@ -15,9 +15,11 @@ import { readBody } from './contents.ts'
 import type { ForwardContext } from './forward-context.ts'
 import { changeByPeer } from './peer-changes.ts'
 import type { Recorded } from './running-course.ts'
+import type { SecretProfiles } from './secret-profiles.ts'
 
 type Context = Pick<ForwardContext, 'emitter' | 'outbox' | 'platform' | 'sessions' | 'settings' | 'store'> & {
   readonly conversationId: ConversationId
+  readonly profiles: Pick<SecretProfiles, 'received' | 'sentBy'>
   /** When the relay took the message that the step is about; undefined if it is about none. */
   readonly at: number | undefined
 }
@@ -34,7 +36,8 @@ export function readsStore({ keep, notices }: Step): boolean {
   return (
     notices.some(({ tell }) => tell === 'began') ||
     keep.some((each) => {
-      if (each.keep === 'message') return each.resends !== undefined || readBody(each.body).kind === 'change'
+      if (each.keep === 'message')
+        return each.resends !== undefined || ['change', 'profile'].includes(readBody(each.body).kind)
       return each.keep !== 'unreadable' && !(each.keep === 'ciphertext' && each.isHidden)
     })
   )
@@ -42,7 +45,7 @@ export function readsStore({ keep, notices }: Step): boolean {
 
 /** The changes of the records of a step, and what to do once they are stored. */
 export async function recordsOf(context: Context, { keep, notices }: Step): Promise<Recorded> {
-  const parts: Recorded[] = []
+  const parts: Recorded[] = [context.profiles.sentBy(context.conversationId, { keep, notices })]
   const session = context.sessions.find(context.conversationId)
   // A contact that begins a group, joins it again or writes in it speaks version 3. Its announcement may not
   // have been read, or the user may have permitted an older version meanwhile.
@@ -108,8 +111,11 @@ async function messageRecord(
 ): Promise<Recorded> {
   const { store, conversationId } = context
   const read = readBody(keep.body)
-  if (read.kind === 'change') {
-    const { changes, after } = (await changeByPeer(context, read.content)) ?? NOTHING
+  if (read.kind === 'change' || read.kind === 'profile') {
+    const { changes, after } =
+      read.kind === 'profile'
+        ? context.profiles.received(conversationId, read.profile)
+        : ((await changeByPeer(context, read.content)) ?? NOTHING)
     return {
       changes: [...changes, ...(await unreadableChange(context, keep)), seenChange(context, keep)],
       after,

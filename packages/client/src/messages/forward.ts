@@ -63,6 +63,10 @@ export interface UserSecrecy {
   stopOf(conversationId: ConversationId): Promise<SecrecyStop | undefined>
   /** Carries out what the user decided. Resolves once it is stored. */
   decide(conversationId: ConversationId, word: SecrecyWord): Promise<void>
+  readonly profiles: {
+    /** See `Profiles.setName`. */
+    setName(name: string | undefined): Promise<void>
+  }
   readonly changes: {
     /** See `Edits.edit`. */
     edit(contact: string, id: AboutMessage['id'], text: string): Promise<StoredMessage>

@@ -311,7 +311,10 @@ export const CallRecord = v.object({
 /** See {@link CallRecord}. */
 export type CallRecord = Readonly<v.InferOutput<typeof CallRecord>>
 
-/** A small value that the application keeps with the identity. */
+/** How names of the library's own values among those of the application begin. */
+export const LIBRARY_VALUES = 'sotto/'
+
+/** A small value that the application, or the library, keeps with the identity. */
 export const AppRecord = v.object({ name: v.string(), value: v.string() })
 /** See {@link AppRecord}. */
 export type AppRecord = Readonly<v.InferOutput<typeof AppRecord>>

@@ -25,6 +25,7 @@ export {
   ConversationSettings,
   type ConversationSummary,
   conversationOf,
+  LIBRARY_VALUES,
   type MessagePatch,
   MessageReaction,
   MessageStatus,

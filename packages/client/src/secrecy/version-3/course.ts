@@ -50,6 +50,7 @@ export interface Sent {
   /** The hash before it, until the relay has accepted it: it may have to be encrypted again. */
   readonly previous: Uint8Array | undefined
   readonly isAccepted: boolean
+  /** An acknowledgement, or what else is not sent again after a join. */
   readonly isHidden: boolean
   /** When the message was first encrypted. */
   readonly at: number

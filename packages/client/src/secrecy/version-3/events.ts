@@ -36,6 +36,8 @@ export interface SendEvent {
   readonly resends?: string
   /** The id of the own message that this one deletes, if it deletes one. */
   readonly deletes?: string
+  /** It is not in the outbox yet, and is not sent again after a join: `again` never names it. */
+  readonly isHidden?: boolean
 }
 
 /** The answer of `GET /conversations/{conv_id}/group`. */
@@ -89,7 +91,8 @@ export type CourseEvent =
  * - `unreadable`: a message that cannot be opened, for the history; never shown twice, never silently
  *   dropped.
  * - `ciphertext`: the bytes of a message, for the outbox: every attempt sends these, in the order of `number`
- *   within an epoch. `isHidden`: the message is an acknowledgement, which the outbox has only from here.
+ *   within an epoch. `isHidden`: the outbox has the message only from here: an
+ *   acknowledgement, or a `send` that says so.
  * - `ciphertext_gone`: the relay refused these bytes for good. The message stays in the outbox, to be
  *   encrypted again by `send`; a hidden one is removed.
  * - `needless`: this repetition need not be sent any more; the outbox removes it.

@@ -44,6 +44,7 @@ export async function send(turn: Turn, event: SendEvent): Promise<void> {
     deletes: deleted.filter(({ era }) => era === course.era).map(({ number }) => number),
     body: event.body,
     ...(event.resends === undefined ? {} : { resends: event.resends }),
+    isHidden: event.isHidden === true,
   })
 }
 
@@ -53,7 +54,12 @@ export async function acknowledgeIfDue(turn: Turn): Promise<void> {
   if (!maySend(course) || !isToAcknowledge(course.owed, now)) return
   if (await commitIfDue(turn)) return
   const body = new Uint8Array()
-  await encryptLetter(turn, turn.around.newId(), { kind: 'acknowledgement', deletes: [], body })
+  await encryptLetter(turn, turn.around.newId(), {
+    kind: 'acknowledgement',
+    deletes: [],
+    body,
+    isHidden: true,
+  })
 }
 
 /** Whether a message or handshake of this device waits for the present group to be checked. */
@@ -112,7 +118,7 @@ function rootOf({ id, resends }: Sent): string {
 async function encryptLetter(
   turn: Turn,
   id: string,
-  letter: Pick<Letter, 'kind' | 'deletes' | 'body' | 'resends'>,
+  { isHidden, ...letter }: Pick<Letter, 'kind' | 'deletes' | 'body' | 'resends'> & Pick<Sent, 'isHidden'>,
 ): Promise<void> {
   const { course, now, around } = turn
   const present = presentOf(course)
@@ -131,7 +137,7 @@ async function encryptLetter(
   const sent: Sent = {
     ...{ id, resends: letter.resends, number, era: present.era, epoch: present.epoch },
     ...{ mark: hash.slice(0, MARK_BYTES), previous: course.own.hash, isAccepted: false },
-    ...{ isHidden: letter.kind === 'acknowledgement', at: repeated?.at ?? now },
+    ...{ isHidden, at: repeated?.at ?? now },
   }
   turn.change({
     groups: [...course.groups.slice(0, -1), { ...present, group }],
@@ -141,7 +147,6 @@ async function encryptLetter(
     owed: undefined,
   })
   if (letter.kind === 'content') turn.connect({ wantsToSend: false })
-  const { isHidden } = sent
   turn.keep.push({ keep: 'ciphertext', id, epoch: present.epoch, payload: message, number, isHidden })
 }
 
