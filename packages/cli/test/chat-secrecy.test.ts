@@ -124,6 +124,30 @@ test('two chats get forward secrecy by themselves, and keep it when one ends, is
   ])
 }, 240_000)
 
+test('a name for contacts comes with the next message, beside the alias, and is taken back', async () => {
+  const { alice, bob, homes } = await friends()
+  await gainsSecrecy(alice, bob)
+  alice.enter('/profile')
+  await alice.sees(/^• You have no name for contacts/)
+  alice.enter('/profile Alice\u202e of the Hill')
+  await alice.sees(/^• Friends see the name Alice of the Hill once you write/)
+  alice.enter('who am I?')
+  await bob.sees(/^• alice \(\w+\) is called Alice of the Hill now\.$/)
+  await bob.sees(/ Alice of the Hill: who am I\?$/)
+  bob.enter('/friends')
+  await bob.sees(/^ +1 +\w+ +Alice of the Hill {2}\(nickname alice\)$/)
+  expect(await bob.leave()).toBe(0)
+  const again = chatAt(homes[1])
+  await again.sees(/^── Alice of the Hill \(\w+\), with forward secrecy ──$/)
+  again.enter('/with alice of')
+  alice.enter('/profile none')
+  await alice.sees(/^• You have no name for contacts/)
+  alice.enter('and now?')
+  await again.sees(/^• Alice of the Hill \(\w+\) is called alice now\.$/)
+  await again.sees(/ alice: and now\?$/)
+  expect([await again.leave(), await alice.leave()]).toEqual([0, 0])
+}, 240_000)
+
 test('after a recovery from the words, what nobody had read comes, and both other chats are told', async () => {
   const options = { forwardSecrecy: forwardSecrecy() }
   const bob = await join('bob', options)

@@ -1,4 +1,5 @@
 // The commands for one's own account, for verifying a friend, and for the chat itself.
+import { Profiles } from '@sotto/client'
 import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import type { CommandGroup } from './command-row.ts'
@@ -24,6 +25,12 @@ export const accountCommands: CommandGroup = {
     { name: 'me', takes: '', summary: 'show your nickname and alias', run: me },
     { name: 'qr', takes: '', summary: 'show your alias as a QR code', run: qr },
     { name: 'nick', takes: '<name>', summary: 'change your nickname', run: nick },
+    {
+      name: 'profile',
+      takes: '[name|none]',
+      summary: 'show or set your name for contacts only',
+      run: profile,
+    },
     { name: 'connect', takes: '', summary: 'reconnect after another device took over', run: connect },
   ],
 }
@@ -84,6 +91,17 @@ async function qr(chat: Chat): Promise<void> {
 async function nick(chat: Chat, argument: string): Promise<void> {
   await chat.client.setNickname(argument)
   chat.terminal.print(`• You are ${sanitizeLine(chat.client.identity?.nickname ?? '')} now.`)
+}
+
+async function profile(chat: Chat, argument: string): Promise<void> {
+  const profiles = new Profiles(chat.client)
+  if (argument !== '') await profiles.setName(argument === 'none' ? undefined : argument)
+  const name = await profiles.ownName()
+  chat.terminal.print(
+    name === undefined
+      ? '• You have no name for contacts: they see your nickname, which the relay knows.'
+      : `• Friends see the name ${sanitizeLine(name)} once you write to them with forward secrecy. The relay cannot read it.`,
+  )
 }
 
 async function connect(chat: Chat): Promise<void> {

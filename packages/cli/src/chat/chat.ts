@@ -3,6 +3,7 @@ import type { ClientEvents, SottoClient, StoredMessage } from '@sotto/client'
 import { cut, sanitizeLine } from '../sanitize.ts'
 import { showChanges } from './changed-messages.ts'
 import { ChannelBoard } from './channel-board.ts'
+import { ContactNames, mayRename } from './contact-names.ts'
 import { explain, explainPayment, explainRefusal, Notice } from './explain.ts'
 import { announceCalls } from './missed-calls.ts'
 import { SecrecyDivider, tellSecrecy, tellStop } from './secrecy.ts'
@@ -32,11 +33,10 @@ export class Chat {
   readonly transfers: Transfers
   readonly channelBoard: ChannelBoard
   readonly divider = new SecrecyDivider()
+  readonly names: ContactNames
   readonly #transcript: Transcript
   readonly #commands: ChatCommands
   readonly #shown = new ShownMessages()
-  /** The names of conversations with people who are no friends any more. */
-  readonly #formerNames = new Map<string, string>()
   readonly #undo: (() => void)[] = []
   #openId: string | undefined
   #work: Promise<void> = Promise.resolve()
@@ -63,6 +63,7 @@ export class Chat {
       (error) => this.#printError(error),
     )
     this.channelBoard = new ChannelBoard(client)
+    this.names = new ContactNames(client)
     this.#transcript = new Transcript(hasColour)
     this.#commands = commands
   }
@@ -85,8 +86,7 @@ export class Chat {
       this.#leave = resolve
     })
     const conversations = await this.client.conversations()
-    for (const { conversationId, nickname } of conversations)
-      this.#formerNames.set(conversationId, sanitizeLine(nickname))
+    await this.names.begin(conversations)
     const [only] = conversations
     if (conversations.length === 1 && only) await this.open(only.conversationId)
     this.showPrompt()
@@ -118,15 +118,7 @@ export class Chat {
 
   /** A contact's name, safe to print; with the alias if two contacts have the same name. */
   name(contact: string): string {
-    const friend = this.client
-      .friends()
-      .find((each) => each.conversation_id === contact || each.alias_id === contact)
-    if (!friend) return this.#formerNames.get(contact) ?? sanitizeLine(contact)
-    const nickname = sanitizeLine(friend.nickname) || friend.alias_id
-    this.#formerNames.set(friend.conversation_id, nickname)
-    const isAmbiguous =
-      this.client.friends().filter((each) => sanitizeLine(each.nickname) === nickname).length > 1
-    return isAmbiguous ? `${nickname} (${friend.alias_id})` : nickname
+    return this.names.of(contact)
   }
 
   /** Opens a conversation: shows its last messages and marks them as read. */
@@ -196,6 +188,9 @@ export class Chat {
         numberOf: (message) => this.#shown.numberOf(message),
         lineOf: (message, number) => this.#lineOf(message, number),
         enqueue: (work) => this.#enqueue(work),
+      }),
+      client.on('changes', (changes) => {
+        if (mayRename(changes)) this.#enqueue(() => this.#readNames())
       }),
       client.on('typing', ({ conversationId }) => this.#showTyping(conversationId)),
       client.on('network_state', (state) => this.#onNetwork(state)),
@@ -276,6 +271,19 @@ export class Chat {
     this.terminal.print(
       `• ${unread} new from ${this.name(message.conversationId)}: /with ${message.fromAliasId}`,
     )
+  }
+
+  async #readNames(): Promise<void> {
+    for (const [conversationId, before] of await this.names.read()) {
+      const conversations = await this.client.conversations()
+      const found = conversations.find((each) => each.conversationId === conversationId)
+      // Its keys were forgotten, and the name with them.
+      if (!found) continue
+      const { contactId, nickname } = found
+      const known = before ?? sanitizeLine(nickname)
+      this.terminal.print(`• ${known} (${contactId}) is called ${this.name(conversationId)} now.`)
+      if (conversationId === this.#openId) this.showPrompt()
+    }
   }
 
   #onStatus(message: StoredMessage): void {

@@ -18,7 +18,7 @@ import { clockTime } from './transcript.ts'
 
 /** The commands for friends, requests and blocks. */
 export const peopleCommands: CommandGroup = {
-  title: 'People (by alias, nickname or number)',
+  title: 'People (by alias, name or number)',
   rows: [
     { name: 'add', takes: '<alias>', summary: 'send a friend request', run: add },
     {
@@ -119,7 +119,12 @@ async function friends(chat: Chat): Promise<void> {
     chat.terminal.print('No friends yet. /add <alias> sends a request; /me shows your own alias.')
   const accepted = (await chat.client.conversations()).filter((conversation) => conversation.isFriend)
   for (const [at, each] of accepted.entries()) {
-    const marks = [each.isVerified ? 'verified' : '', each.unread > 0 ? `${each.unread} new` : '']
+    const nickname = sanitizeLine(each.nickname)
+    const marks = [
+      chat.names.ownOf(each.conversationId) === undefined ? '' : `nickname ${nickname}`,
+      each.isVerified ? 'verified' : '',
+      each.unread > 0 ? `${each.unread} new` : '',
+    ]
     const note = marks.filter((mark) => mark !== '').join(', ')
     const row = `${String(at + 1).padStart(3)}  ${each.contactId.padEnd(14)} ${chat.name(each.conversationId)}`
     chat.terminal.print(note === '' ? row : `${row}  (${note})`)

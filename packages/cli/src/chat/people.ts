@@ -1,4 +1,4 @@
-// Finds the people that commands name: by alias, by nickname or its beginning, or by number in /friends.
+// Finds the people that commands name: by alias, by name or its beginning, or by number in /friends.
 import { sanitizeLine } from '../sanitize.ts'
 import type { Chat } from './chat.ts'
 import { namesFrom } from './completion.ts'
@@ -6,7 +6,7 @@ import { namesFrom } from './completion.ts'
 /** Somebody whom a command can name. */
 export interface Person {
   readonly aliasId: string
-  /** The nickname, safe to print. */
+  /** What it calls itself, else its nickname, safe to print. */
   readonly name: string
   /** The number in /friends. */
   readonly number?: number
@@ -21,7 +21,7 @@ export async function everybody(chat: Chat): Promise<readonly Person[]> {
   const others = conversations.filter((each) => !each.isFriend)
   const people = [...friends, ...others].map((each, at) => ({
     aliasId: each.contactId,
-    name: sanitizeLine(each.nickname),
+    name: chat.names.ownOf(each.conversationId) ?? sanitizeLine(each.nickname),
     conversationId: each.conversationId,
     ...(each.isFriend ? { number: at + 1 } : {}),
   }))
@@ -33,7 +33,7 @@ export async function everybody(chat: Chat): Promise<readonly Person[]> {
   ]
 }
 
-/** Those whom a text names: by an exact alias, else an exact nickname, a number, or a beginning. */
+/** Those whom a text names: by an exact alias, else an exact name, a number, or a beginning. */
 function matching(people: readonly Person[], text: string): readonly Person[] {
   const wanted = text.toLowerCase()
   const name = sanitizeLine(text).toLowerCase()
