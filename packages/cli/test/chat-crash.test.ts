@@ -1,5 +1,8 @@
 // Two real chats with forward secrecy that are killed again and again while both of them send.
 import { expect, test } from 'bun:test'
+import { watch } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { rounds } from '../../protocol/test/rounds.ts'
 import { randomOf } from '../../relay/test/seeded-random.ts'
 import { aliasIn, useChats } from './chat-world.ts'
@@ -13,8 +16,8 @@ const { newHome, pipedAt } = world
 const TEXTS = 110
 const KILLS = rounds(10, 60)
 const SEED = Number(process.env.SEED ?? 20_261_128)
-/** A chat is killed at most so long after it has shown a text, in milliseconds. */
-const LONGEST_WHILE_MS = 40
+/** A chat is killed at the latest when its folder has changed so often for each text that it shows. */
+const CHANGES = 2
 /** So many lines may be typed before the chat has shown the first of them. */
 const AHEAD = 4
 
@@ -32,6 +35,7 @@ class Talker {
   #typed = 0
   /** The texts that the chat has surely kept: it has shown them. */
   #kept = 0
+  #isKilled = false
 
   constructor(name: string) {
     this.name = name
@@ -43,20 +47,38 @@ class Talker {
     return this.#before + this.chat.output
   }
 
-  /** Types the next texts until so many more are kept, at most all. */
+  /** Types the next texts until so many more are kept, at most all, or until the chat is killed. */
   async talk(more: number): Promise<void> {
     const end = Math.min(TEXTS, this.#kept + more)
-    for (; this.#kept < end; this.#kept += 1) {
+    const late = performance.now() + PATIENCE_MS
+    while (this.#kept < end && !this.#isKilled) {
       for (; this.#typed < Math.min(TEXTS, this.#kept + AHEAD); this.#typed += 1)
         this.chat.enter(this.textOf(this.#typed))
-      await this.chat.sees(new RegExp(`you: ${this.textOf(this.#kept)}$`, 'm'))
+      if (new RegExp(`you: ${this.textOf(this.#kept)}$`, 'm').test(this.chat.output)) this.#kept += 1
+      else await Bun.sleep(5)
+      if (performance.now() > late) throw new Error(`${this.name} stands still:\n${this.chat.output}`)
     }
   }
 
-  /** The chat is killed. It is started again, and types again what it has not kept. */
-  async dies(): Promise<void> {
-    this.chat.process.kill('SIGKILL')
-    await this.chat.process.exited
+  /**
+   * Types the next texts. The chat is killed when its folder has changed so often, at the latest when so many
+   * texts are kept. It is started again, and types again what it has not kept.
+   */
+  async talksUntilKilled(more: number, changes: number): Promise<void> {
+    const { process } = this.chat
+    const [folder = ''] = await readdir(this.home)
+    let left = changes
+    const watcher = watch(join(this.home, folder), () => {
+      left -= 1
+      if (left > 0) return
+      this.#isKilled = true
+      process.kill('SIGKILL')
+    })
+    await this.talk(more)
+    watcher.close()
+    process.kill('SIGKILL')
+    await process.exited
+    this.#isKilled = false
     this.#before += this.chat.output
     this.chat = pipedAt(this.home)
     const history = await this.history()
@@ -117,14 +139,8 @@ test(`chats that are killed ${KILLS} times (SEED=${SEED}) lose and double nothin
   const most = Math.ceil((TEXTS / KILLS) * 2)
   for (let kill = 0; kill < KILLS; kill += 1) {
     const [victim, other] = random(2) === 0 ? [alice, bob] : [bob, alice]
-    const [own, theirs, whileMs] = [random(most), random(most), random(LONGEST_WHILE_MS)]
-    await Promise.all([
-      victim
-        .talk(own)
-        .then(() => Bun.sleep(whileMs))
-        .then(() => victim.dies()),
-      other.talk(theirs),
-    ])
+    const [own, theirs] = [random(most), random(most)]
+    await Promise.all([victim.talksUntilKilled(own, random(own * CHANGES + 1)), other.talk(theirs)])
   }
   await Promise.all([alice.talk(TEXTS), bob.talk(TEXTS)])
   await alice.hasAll(bob)
