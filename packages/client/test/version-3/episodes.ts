@@ -1,6 +1,6 @@
 // What rich schedules have between the steps that chance chooses: short stories that lead to situations which
 // chance would bring too seldom.
-import type { Action, Weather } from './model.ts'
+import type { Action, Weather } from './schedule.ts'
 
 type Steps = readonly Action[]
 

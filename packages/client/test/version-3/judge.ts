@@ -1,6 +1,6 @@
 // Judges how a schedule ended: what must be shown or told, and what no history may show.
 import type { Device } from './device.ts'
-import type { Weather } from './model.ts'
+import type { Weather } from './schedule.ts'
 import { type AccountName, other, type SimulatedRelay } from './simulated-relay.ts'
 import type { Watch } from './watch.ts'
 

@@ -2,64 +2,10 @@
 import { createKeyPackage, newSignatureKeys } from '@sotto/mls'
 import { Crash, type CrashPoint, Device, type Surrounding } from './device.ts'
 import { judge, type Posted, stateOf, textOf } from './judge.ts'
+import type { Action, Schedule } from './schedule.ts'
 import { type AccountName, type HeldPackage, type Lie, SimulatedRelay } from './simulated-relay.ts'
 import { type Account, type Keys, newKeys, newStore, type Store } from './store.ts'
 import { Watch } from './watch.ts'
-
-/** What a schedule may contain. */
-export const WEATHERS = ['honest', 'losses', 'lies', 'all'] as const
-export type Weather = (typeof WEATHERS)[number]
-
-/**
- * One step of a schedule. `who` chooses a device, `how` a variant. The acts from `call` on are only in rich
- * schedules.
- */
-export interface Action {
-  readonly act:
-    | 'write'
-    | 'run'
-    | 'serve'
-    | 'handle'
-    | 'connect'
-    | 'cut'
-    | 'crash'
-    | 'tick'
-    | 'wipe'
-    | 'copy'
-    | 'restore_copy'
-    | 'second_device'
-    | 'back_up'
-    | 'restore_relay'
-    | 'lie'
-    | 'word'
-    | 'jump'
-    | 'call'
-    | 'peer_speaks'
-    | 'send_twice'
-    | 'use_this_device'
-    | 'allow_rejoins'
-    | 'unavailable'
-    | 'unanswered'
-    | 'doubtful'
-    | 'repeat'
-    | 'write_many'
-    | 'delete'
-    | 'refuse'
-    | 'withdraw'
-    | 'month'
-    | 'restore_silently'
-    | 'lose_block'
-    | 'any_lie'
-  readonly who: number
-  readonly how: number
-}
-
-export interface Schedule {
-  readonly weather: Weather
-  readonly actions: readonly Action[]
-  /** Whether it has all acts, and small blocks of own messages. */
-  readonly isRich: boolean
-}
 
 /** How a schedule went. */
 export interface Verdict {

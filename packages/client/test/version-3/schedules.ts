@@ -1,7 +1,7 @@
 // Schedules by number, with fast-check: the same number always gives the same one.
 import fc from 'fast-check'
 import { episodesOf } from './episodes.ts'
-import { type Action, type Schedule, WEATHERS, type Weather } from './model.ts'
+import { type Action, type Schedule, WEATHERS, type Weather } from './schedule.ts'
 
 /** A schedule has at least so many steps. */
 const LEAST_STEPS = 60

@@ -1,6 +1,7 @@
 // Makes a failing schedule smaller: leaves out steps as long as the same kind of promise is broken.
 
-import { runSchedule, type Schedule } from './model.ts'
+import { runSchedule } from './model.ts'
+import type { Schedule } from './schedule.ts'
 import type { Account } from './store.ts'
 
 /** Runs at most so many smaller schedules. */
