@@ -131,7 +131,7 @@ test('Tab completes commands and names, and a second Tab lists the choices', asy
   alice.type('\u0015/re\t')
   await alice.prompts(/^bob> \/re$/)
   alice.type('\t')
-  await alice.sees(/^\/reply {3}\/retract {3}\/resend/)
+  await alice.sees(/^\/reply {3}\/react {3}\/retract {3}\/resend/)
   await alice.leave()
   await bob.leave()
 }, 120_000)
