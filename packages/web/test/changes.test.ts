@@ -129,6 +129,19 @@ test('any emoji can be found by its name or entered, and nothing else is a react
   expect(await alice.page.getByRole('button', { name: t.reaction('👨‍👩‍👧‍👦', t.you) }).count()).toBe(0)
 })
 
+test('a reaction to a message that was retracted meanwhile is refused, which is said', async () => {
+  const [alice, bob, toAlice] = await aliceAndBob()
+  const { changes, conversation: t } = alice.t
+  const { id } = await bob.client.send(toAlice, 'I got the job')
+  await alice.opensMenuOf('I got the job')
+  const thumb = alice.page.getByRole('menuitemradio', { name: changes.quick['👍'] ?? '', exact: true })
+  await thumb.waitFor()
+  await bob.client.retract(toAlice, id)
+  await alice.sees(t.retracted)
+  await thumb.click()
+  await isTold(alice, changes.notReactable)
+})
+
 test('an own text is edited from the field, both sides see it, and a reload keeps it', async () => {
   const [alice, bob, toAlice] = await aliceAndBob()
   const { changes, common, conversation: t } = alice.t

@@ -1,10 +1,10 @@
 // What is changed of messages that were sent: which one is being edited, and reactions.
 import { type ReadonlySignal, useSignal } from '@preact/signals'
-import { ClientError, type Conversation, isEditable, type StoredMessage } from '@sotto/client'
+import { type Conversation, isEditable, type StoredMessage } from '@sotto/client'
 import { useLayoutEffect } from 'preact/hooks'
 import { loadPart } from '../../parts/lazy.tsx'
 import { nowMs } from '../../session/clock.ts'
-import { attempt, offerReload } from '../../session/notices.ts'
+import { offerReload } from '../../session/notices.ts'
 import type { Session } from '../../session/session.ts'
 
 interface Changes {
@@ -49,18 +49,14 @@ export function useChanges(session: Session, conversation: Conversation): Change
   return {
     canReact,
     react: async (message, emoji) => {
-      let isReaction = true
-      await attempt(async () => {
-        const { reactions } = await session.later()
-        const own = message.reactions?.find(({ isMe }) => isMe)?.text
-        if (own === emoji) await reactions.takeBack(message)
-        else
-          await reactions.react(message, emoji).catch((error: unknown) => {
-            isReaction = !(error instanceof ClientError && error.code === 'INVALID_ARGUMENT')
-            if (isReaction) throw error
-          })
-      })
-      return isReaction
+      try {
+        const load = () => Promise.all([import('./react.ts'), session.later()])
+        const [{ react }, { reactions }] = await loadPart(load)
+        return await react(reactions, message, emoji)
+      } catch (error) {
+        offerReload(error)
+        return true
+      }
     },
     edited,
     edit,

@@ -21,6 +21,7 @@ export const changes: typeof en = {
   edit: 'تعديل',
   editing: 'تعديل رسالتك',
   newText: 'نص الرسالة الجديد',
+  notReactable: 'لم يعد التفاعل مع هذه الرسالة ممكنًا.',
   notEditable: 'لم يعد تعديل هذه الرسالة ممكنًا.',
 
   // For screen readers, as it comes.

@@ -21,6 +21,7 @@ export const changes = {
   edit: 'Edit',
   editing: 'Edit your message',
   newText: 'New text of the message',
+  notReactable: 'One cannot react to this message any more.',
   notEditable: 'This message cannot be edited any more.',
 
   // For screen readers, as it comes.
