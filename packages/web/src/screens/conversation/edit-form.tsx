@@ -6,12 +6,12 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../parts/button.tsx'
 import { Form } from '../../parts/form.tsx'
 import { notify, notifyError } from '../../session/notices.ts'
-import type { Session } from '../../session/session.ts'
 import { useSession } from '../../session/use-session.ts'
 import { changesTexts } from '../../texts/changes.ts'
 import { numberOf } from '../../texts/dates.ts'
 import { texts } from '../../texts/texts.ts'
 import { wordsOf } from '../chats/preview.ts'
+import { editDrafts, nameOf } from './edit-drafts.ts'
 import { EmojiCompletion } from './emoji-completion.tsx'
 import { useEscape } from './escape.ts'
 import { roomOf } from './message-room.ts'
@@ -24,29 +24,10 @@ interface EditFormProps {
   readonly onEnd: () => void
 }
 
-/** What was typed into the form of a message, and the text that the message had. */
-interface Draft {
-  readonly before: string
-  readonly typed: string
-}
-
-/** The drafts of edits that were not ended when their conversation was left. A reload loses them. */
-const draftsOf = new WeakMap<Session, Map<string, Draft>>()
-
-function draftsIn(session: Session): Map<string, Draft> {
-  const known = draftsOf.get(session)
-  if (known) return known
-  const drafts = new Map<string, Draft>()
-  draftsOf.set(session, drafts)
-  // A locked app keeps no text in memory.
-  session.client.on('lock_state', () => drafts.clear())
-  return drafts
-}
-
 export function EditForm({ message, onEnd: onEnded }: EditFormProps) {
   const session = useSession()
-  const drafts = draftsIn(session)
-  const name = `${message.conversationId} ${message.id}`
+  const drafts = editDrafts(session.client)
+  const name = nameOf(message)
   const content = contentOf(message)
   const before = content?.kind === 'text' ? content.text : ''
   const draft = drafts.get(name)
@@ -73,7 +54,7 @@ export function EditForm({ message, onEnd: onEnded }: EditFormProps) {
 
   const type = (text: string): void => {
     typed.value = text
-    drafts.set(name, { before, typed: text })
+    drafts.set(name, { message, before, typed: text })
   }
   const save = async (): Promise<void> => {
     const text = typed.value.trim()
