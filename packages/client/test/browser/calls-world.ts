@@ -197,7 +197,12 @@ export class Caller {
         return framesDecoded > before.framesDecoded + 10 && audioEnergy > before.audioEnergy
       },
       LONG_MS,
-    )
+    ).catch(async (error) => {
+      const [now, call] = [await this.see(), await this.page.evaluate(() => phone.calls.current)]
+      throw new Error(
+        `${error.message}: ${JSON.stringify({ before, now, call, states: await this.states() })}`,
+      )
+    })
   }
 }
 
