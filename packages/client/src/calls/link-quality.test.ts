@@ -30,3 +30,13 @@ test('counting starts again after a good sample, and after a poor verdict', () =
 test('a link with unknown values is not poor', () => {
   expect(verdicts({}, {}, {}, {})).toEqual([false, false, false, false])
 })
+
+test('a report counts once, however often it is sampled', () => {
+  const reported = (reportedAt: number): LinkSample => ({ ...lossy, reportedAt })
+  expect(verdicts(reported(1), reported(1), reported(1), reported(1))).not.toContain(true)
+  expect(verdicts(reported(1), reported(1), reported(2), reported(2), reported(3))).toEqual([
+    ...[false, false, false, false],
+    true,
+  ])
+  expect(verdicts(...[1, 1, 1].map((reportedAt) => ({ ...narrow, reportedAt })))).toContain(true)
+})

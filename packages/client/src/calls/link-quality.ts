@@ -11,6 +11,8 @@ const POOR_SAMPLES = 3
 export interface LinkSample {
   /** 0 to 1, as the other side reports it. */
   readonly videoLoss?: number
+  /** When that report arrived, by any clock. */
+  readonly reportedAt?: number
   /** Bits per second. */
   readonly available?: number
 }
@@ -18,12 +20,16 @@ export interface LinkSample {
 /** Judges a link by successive samples. */
 export class LinkQuality {
   #poorSamples = 0
+  #reportedAt: number | undefined
 
   /**
    * Adds a sample. Returns true if it is the last of several poor ones in a row, and then starts to count
-   * again.
+   * again. A report that was in the sample before, too, says nothing new.
    */
-  isPoor({ videoLoss = 0, available = MIN_BITS }: LinkSample): boolean {
+  isPoor({ videoLoss = 0, reportedAt, available = MIN_BITS }: LinkSample): boolean {
+    const isNew = reportedAt === undefined || reportedAt !== this.#reportedAt
+    this.#reportedAt = reportedAt
+    if (!isNew && available >= MIN_BITS) return false
     this.#poorSamples = videoLoss > MAX_LOSS || available < MIN_BITS ? this.#poorSamples + 1 : 0
     if (this.#poorSamples < POOR_SAMPLES) return false
     this.#poorSamples = 0

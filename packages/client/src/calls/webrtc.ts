@@ -361,9 +361,9 @@ function plainCandidate(of: RTCIceCandidate): CallCandidate {
 function sampleOf(stats: RTCStatsReport): LinkSample {
   let sample: LinkSample = {}
   stats.forEach((stat: Readonly<Record<string, unknown>>) => {
-    const { type, kind, fractionLost, nominated, availableOutgoingBitrate } = stat
+    const { type, kind, fractionLost, timestamp, nominated, availableOutgoingBitrate } = stat
     if (type === 'remote-inbound-rtp' && kind === 'video' && typeof fractionLost === 'number')
-      sample = { ...sample, videoLoss: fractionLost }
+      sample = { ...sample, videoLoss: fractionLost, reportedAt: Number(timestamp) }
     if (type === 'candidate-pair' && nominated && typeof availableOutgoingBitrate === 'number')
       sample = { ...sample, available: availableOutgoingBitrate }
   })
