@@ -50,7 +50,7 @@ test('a file is sent with its name and saved under it, and a file of that name i
   await bob.sees(/There is no message 7\./)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('over pipes, a file is sent before the chat ends', async () => {
   const { alice, bob, homes } = await friends()
@@ -63,7 +63,7 @@ test('over pipes, a file is sent before the chat ends', async () => {
   expect(await piped.end()).toBe(0)
   await alice.sees(/bob: \(a file: piped\.txt, 5 bytes\)$/)
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 /** Carol, who calls from another app, is a new friend of the person in a chat. */
 async function carolWith({ alice, aliases: [alias] }: Friends): Promise<Caller> {
@@ -87,7 +87,7 @@ test('a call that the terminal cannot take is told with the name of the caller, 
   await carol.person.client.close()
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a call without encryption does not ring: the terminal tells who called, and why it was refused', async () => {
   const chats = await friends()
@@ -101,4 +101,4 @@ test('a call without encryption does not ring: the terminal tells who called, an
   await carol.person.client.close()
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)

@@ -39,7 +39,7 @@ test('every command takes the names that the others take, and blocked people are
   await again.prompts(new RegExp(`^${aliases[1]}>`))
   await again.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('an alias that nobody has is told in words', async () => {
   const chat = pipedAt(newHome(), '--nickname', 'ann')
@@ -54,7 +54,7 @@ test('an alias that nobody has is told in words', async () => {
   await chat.sees(/Nobody is called nosuchalias; \/friends lists/)
   expect(chat.output).not.toContain('NOT_FOUND')
   await chat.end()
-}, 120_000)
+}, 240_000)
 
 test('a refused message is sent again once it can be, or forgotten', async () => {
   const { alice, bob, aliases } = await friends()
@@ -79,7 +79,7 @@ test('a refused message is sent again once it can be, or forgotten', async () =>
   expect(bob.screen.text).not.toContain('and now?')
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a text that was taken back disappears from both screens, also where it is quoted', async () => {
   const { alice, bob } = await friends()
@@ -101,7 +101,7 @@ test('a text that was taken back disappears from both screens, also where it is 
   }
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a text that has scrolled away is not claimed to be erased, and /clear erases it', async () => {
   const { alice, bob, homes } = await friends()
@@ -120,7 +120,7 @@ test('a text that has scrolled away is not claimed to be erased, and /clear eras
   await small.prompts(/^alice>/)
   await small.leave()
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('Tab completes commands and names, and a second Tab lists the choices', async () => {
   const { alice, bob } = await friends()
@@ -134,7 +134,7 @@ test('Tab completes commands and names, and a second Tab lists the choices', asy
   await alice.sees(/^\/reply {3}\/react {3}\/retract {3}\/resend/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('without the relay, Tab says why a name cannot be completed, and the chat goes on', async () => {
   const { alice, bob } = await friends()
@@ -150,4 +150,4 @@ test('without the relay, Tab says why a name cannot be completed, and the chat g
   await alice.prompts(/^bob>$/)
   await alice.leave()
   await world.relay.start()
-}, 120_000)
+}, 240_000)

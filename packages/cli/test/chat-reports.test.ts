@@ -46,7 +46,7 @@ test('a friend is reported with the messages that were named, and again without 
   await operator('reports', 'done', `${report.id}`)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('messages with somebody else are not attached, and a name never catches the reports about another', async () => {
   const { alice, bob, aliases } = await friends()
@@ -76,7 +76,7 @@ test('messages with somebody else are not attached, and a name never catches the
   ])
   await operator('reports', 'done', `${reports[0].id}`)
   for (const chat of [alice, bob, trickster]) await chat.leave()
-}, 120_000)
+}, 240_000)
 
 test('a channel and a post in it are reported, and its owner reads why it is closed', async () => {
   const { alice, bob } = await friends()
@@ -107,7 +107,7 @@ test('a channel and a post in it are reported, and its owner reads why it is clo
   await alice.sees(/^! The operator of the relay has closed this channel: You ask for phrases\.$/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a suspended account reads why and until when, at once and when it is started again', async () => {
   const { alice, bob, aliases, homes } = await friends()
@@ -124,4 +124,4 @@ test('a suspended account reads why and until when, at once and when it is start
   await again.sees(/• connected/)
   await again.leave()
   await alice.leave()
-}, 120_000)
+}, 240_000)

@@ -33,7 +33,7 @@ test('a channel is created, found, subscribed to, posted in and read', async () 
   await bob.sees(/There is no channel 9 in the list/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 /** Runs `sotto orders` as the operator of the relay. @returns its output */
 function operator(...args: string[]): string {
@@ -67,7 +67,7 @@ test('an alias is ordered, paid by way of the shown page, and bound', async () =
   await bob.sees(/Somebody has this alias already/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('the help names every command under a title and fits into 80 columns, and /code shows a QR code', async () => {
   const { alice, bob } = await friends()
@@ -85,4 +85,4 @@ test('the help names every command under a title and fits into 80 columns, and /
   await alice.sees(/^ {4}[0-9a-f]{4} [0-9a-f]{4}/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)

@@ -31,7 +31,7 @@ test('without a relay, the first start says so before it asks anything', async (
   await chat.sees(/no relay answers at http:\/\/127\.0\.0\.1:1\//)
   expect(chat.screen.text).not.toMatch(/ew identity|nickname/)
   chat.process.terminal?.close()
-}, 120_000)
+}, 240_000)
 
 test('a home whose identity is damaged is not greeted as a new one, and the words recover it', async () => {
   const { home, store, alias, phrase } = await newAccount()
@@ -53,7 +53,7 @@ test('a home whose identity is damaged is not greeted as a new one, and the word
   expect(await aliasIn(chat)).toBe(alias)
   await chat.leave()
   expect((await readdir(join(store, '..'))).filter((name) => name.includes('damaged'))).toHaveLength(1)
-}, 120_000)
+}, 240_000)
 
 test('a home that is damaged elsewhere is told once, and goes on', async () => {
   const { home, store, alias } = await newAccount()
@@ -68,4 +68,4 @@ test('a home that is damaged elsewhere is told once, and goes on', async () => {
   expect(await aliasIn(again)).toBe(alias)
   expect(again.screen.text).not.toContain('damaged')
   await again.leave()
-}, 120_000)
+}, 240_000)

@@ -15,7 +15,7 @@ test('a paste of 10,000 characters is inserted as one piece, and sent as one mes
   await bob.sees(/END$/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a paste that is too long for a message is refused in one line, and the chat goes on', async () => {
   const { alice, bob } = await friends()
@@ -35,7 +35,7 @@ test('a paste that is too long for a message is refused in one line, and the cha
   expect(alice.screen.lines.filter((line) => line.includes('would have 48,001 bytes')).length).toBe(1)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('Ctrl-C and SIGTERM end the chat in the middle of a paste that never ends', async () => {
   const { alice, bob } = await friends()
@@ -44,7 +44,7 @@ test('Ctrl-C and SIGTERM end the chat in the middle of a paste that never ends',
   bob.type(`\u001b[200~${'x'.repeat(80_000)}`)
   bob.process.kill('SIGTERM')
   expect(await bob.process.exited).toBe(0)
-}, 120_000)
+}, 240_000)
 
 test('SIGTERM and Ctrl-C end the chat while it asks its first questions', async () => {
   const first = chatAt(newHome())
@@ -54,7 +54,7 @@ test('SIGTERM and Ctrl-C end the chat while it asks its first questions', async 
   const second = chatAt(newHome())
   await second.prompts(/\[n\]ew identity/)
   expect(await second.leave()).toBe(0)
-}, 120_000)
+}, 240_000)
 
 test('a pasted end of line sends nothing, and is no part of the message', async () => {
   const { alice, bob } = await friends()
@@ -69,4 +69,4 @@ test('a pasted end of line sends nothing, and is no part of the message', async 
   expect(bob.screen.lines.filter((line) => line.includes('│')).length).toBe(1)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)

@@ -75,7 +75,7 @@ test('two new users become friends and chat with marks, typing notices, replies 
   expect((await stat(join(home, folder))).mode & 0o777).toBe(0o700)
   for (const file of await readdir(join(home, folder)))
     expect((await stat(join(home, folder, file))).mode & 0o777).toBe(0o600)
-}, 120_000)
+}, 240_000)
 
 test('messages that arrived while the chat was closed are shown when it is opened again', async () => {
   const { alice, bob, aliases, homes: places } = await friends()
@@ -91,7 +91,7 @@ test('messages that arrived while the chat was closed are shown when it is opene
   expect(aliases[0]).toMatch(/^u\d+$/)
   await again.leave()
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('with several friends, the start lists the senders of new messages, and /with opens a chat', async () => {
   const { alice, bob, aliases, homes: places } = await friends()
@@ -125,7 +125,7 @@ test('with several friends, the start lists the senders of new messages, and /wi
   expect(await carol.end()).toBe(0)
   await again.leave()
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('the chat reports a lost connection, and sends messages that were typed meanwhile after reconnecting', async () => {
   const { alice, bob } = await friends()
@@ -138,7 +138,7 @@ test('the chat reports a lost connection, and sends messages that were typed mea
   await alice.sees(/✓✓ #1 you: into the void/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test("a friend's message can neither send control codes to the terminal nor look like another line", async () => {
   const { alice, bob, aliases, homes: places } = await friends()
@@ -153,7 +153,7 @@ test("a friend's message can neither send control codes to the terminal nor look
   await piped.end()
   expect(aliases[1]).toMatch(/^u\d+$/)
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('without colours, a read message is marked by a word', async () => {
   const { alice, bob } = await friends({ NO_COLOR: '1' })
@@ -162,7 +162,7 @@ test('without colours, a read message is marked by a word', async () => {
   expect(alice.raw).not.toMatch(COLOURS)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('pasted text of several lines becomes one message', async () => {
   const { alice, bob } = await friends()
@@ -173,7 +173,7 @@ test('pasted text of several lines becomes one message', async () => {
   await bob.sees(/^ +│ second$/)
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a long line scrolls within its row, even in a narrow terminal', async () => {
   const { alice, bob, homes: places } = await friends()
@@ -191,7 +191,7 @@ test('a long line scrolls within its row, even in a narrow terminal', async () =
   await alice.sees(/x{50,}/)
   await narrow.leave()
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('an identity is recovered from its words, typed or in a file, and the first device is notified', async () => {
   const phraseFile = join(world.root, 'phrase')
@@ -232,7 +232,7 @@ test('an identity is recovered from its words, typed or in a file, and the first
   await writeFile(phraseFile, 'twelve wrong words')
   const fourth = new PipedChat(['--relay', world.relay.url, '--home', newHome(), '--phrase-file', phraseFile])
   expect(await fourth.process.exited).toBe(1)
-}, 120_000)
+}, 240_000)
 
 test('an account of an older client is recovered, and one whose key the words do not give is refused', async () => {
   const [older, stranger] = vectors.identities
@@ -258,7 +258,7 @@ test('an account of an older client is recovered, and one whose key the words do
   const refused = new PipedChat(args())
   expect(await new Response(refused.process.stderr).text()).toContain('another key for this account')
   expect(await refused.process.exited).toBe(1)
-}, 120_000)
+}, 240_000)
 
 test('piped lines are sent before the chat exits', async () => {
   const { alice, bob, homes: places } = await friends()
@@ -269,7 +269,7 @@ test('piped lines are sent before the chat exits', async () => {
   expect(await piped.end()).toBe(0)
   await alice.sees(/bob: line 20$/)
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('a killed chat sends its unsent messages once after it is started again', async () => {
   const { alice, bob, homes: places } = await friends()
@@ -289,7 +289,7 @@ test('a killed chat sends its unsent messages once after it is started again', a
   expect(alice.screen.lines.filter((line) => /bob: (first|second)$/.test(line)).length).toBe(2)
   await again.end()
   await alice.leave()
-}, 120_000)
+}, 240_000)
 
 test('characters of any width and script can be typed and are shown', async () => {
   const { alice, bob } = await friends()
@@ -300,7 +300,7 @@ test('characters of any width and script can be typed and are shown', async () =
   await bob.sees(new RegExp(`alice: ${text}$`))
   await alice.leave()
   await bob.leave()
-}, 120_000)
+}, 240_000)
 
 test('a second chat in the same folder is refused', async () => {
   const home = newHome()
@@ -312,7 +312,7 @@ test('a second chat in the same folder is refused', async () => {
     /^sotto: another "sotto chat" is using .*\n$/,
   )
   expect(await first.leave()).toBe(0)
-}, 120_000)
+}, 240_000)
 
 test('an unreachable relay is reported in one line', async () => {
   const chat = new PipedChat(['--relay', 'http://127.0.0.1:1', '--home', newHome(), '--nickname', 'x'])
@@ -320,4 +320,4 @@ test('an unreachable relay is reported in one line', async () => {
   expect(await new Response(chat.process.stderr).text()).toMatch(
     /^sotto: no relay answers at http:\/\/127.0.0.1:1\//,
   )
-}, 120_000)
+}, 240_000)
