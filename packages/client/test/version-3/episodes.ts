@@ -46,14 +46,16 @@ const lies = (lie: number): Action => does('any_lie', A, lie)
 
 // Both want to commit at the same moment.
 const BOTH_COMMIT: Steps = [...TALK, A_DAY_LATER, does('write', A), does('write', B), ...TALK]
-// Messages come too late, because the other side commits. They were sent twice.
+// Messages come too late, because the other side commits. After the first refusal the others are sent twice.
 const SENT_TWICE: Steps = [
   ...TALK,
   does('write', A, 2),
-  does('send_twice', A),
   A_DAY_LATER,
   does('write', B),
   does('serve', B),
+  does('serve', A),
+  does('handle', A),
+  does('send_twice', A),
   ...TALK,
 ]
 

@@ -250,10 +250,6 @@ export class SimulatedRelay {
       line.down.push({ type: 'ack', id: frame.id, seq: seen })
       return
     }
-    if (frame.after !== undefined && !this.#stored.known.has(`${account} ${frame.after}`)) {
-      line.down.push({ type: 'out_of_order', id: frame.id })
-      return
-    }
     const isHandshake = frame.groupInfo !== undefined
     if (this.refuses.delete(isHandshake ? 'handshake' : 'message')) {
       this.refused.add(frame.id)
@@ -265,6 +261,10 @@ export class SimulatedRelay {
     if ((frame.epoch !== this.#stored.epoch && !isFork) || isFalselyStale) {
       const epoch = isFalselyStale ? this.#stored.epoch + 1 : this.#stored.epoch
       line.down.push({ type: 'stale', id: frame.id, epoch })
+      return
+    }
+    if (frame.after !== undefined && !this.#stored.known.has(`${account} ${frame.after}`)) {
+      line.down.push({ type: 'out_of_order', id: frame.id })
       return
     }
     const seq = this.#stored.seq + 1

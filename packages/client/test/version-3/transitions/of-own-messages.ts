@@ -19,12 +19,7 @@ const isAbout = (taken: Taken, type: 'accepted' | 'stale' | 'failed'): boolean =
 const commits = ({ before, after }: Taken): boolean => !before.pending && after.pending?.kind === 'commit'
 const isOld = ({ before, after }: Taken): boolean => {
   const present = presentOf(before)
-  return (
-    present !== undefined &&
-    !before.owesCommit &&
-    after.pending !== undefined &&
-    before.sentInEpoch < MESSAGES_IN_EPOCH
-  )
+  return present !== undefined && after.pending !== undefined && before.sentInEpoch < MESSAGES_IN_EPOCH
 }
 
 /** Sending, and the relay's answers. */
@@ -77,7 +72,7 @@ export const ofOwnMessages: readonly Transition[] = [
   ),
   row(
     'in a group',
-    'a message to send in an epoch older than a day',
+    'a message to send in an epoch older than a day, or before the commit that a Welcome asks for',
     'a commit first',
     (taken) => taken.event.type === 'send' && commits(taken) && isOld(taken),
   ),
