@@ -53,5 +53,5 @@ for (const { nodes, engine, lacks } of [
     if (deeds.age) expect(counts['received EXPIRED'] ?? 0).toBeGreaterThan(0)
     if (result.missing.every((reason) => reason === NO_DISK_FAULTS))
       expect(Object.keys(deeds).toSorted()).toEqual(only.toSorted())
-  }, 300_000)
+  }, 600_000)
 }
