@@ -1,3 +1,4 @@
+// Sends messages that are stored, and keeps each until the relay has acknowledged it.
 import { type ConversationId, errors, isErrorCode, type RelayFrame } from '@sotto/protocol'
 import { ClientError } from '../client-error.ts'
 import type { Sessions } from '../contacts/contacts.ts'
