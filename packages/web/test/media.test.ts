@@ -103,7 +103,7 @@ test('the viewer is used by keyboard, and gives the focus back', async () => {
   await alice.page.keyboard.press('Enter')
   const image = alice.page.getByRole('img', { name: alice.t.media.picture })
   const widthOf = async (): Promise<number> => (await image.boundingBox())?.width ?? 0
-  // The viewer loads the picture anew, and it has no size before.
+  // The viewer loads the picture again. Until then the picture has no size.
   await until('the picture is there', () =>
     image.evaluate((each) => each instanceof HTMLImageElement && each.complete && each.naturalWidth > 0),
   )
