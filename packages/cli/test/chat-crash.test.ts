@@ -7,7 +7,7 @@ import { rounds } from '../../protocol/test/rounds.ts'
 import { randomOf } from '../../relay/test/seeded-random.ts'
 import { aliasIn, useChats } from './chat-world.ts'
 import { storedIn } from './stored-messages.ts'
-import type { PipedChat } from './terminals.ts'
+import { type PipedChat, until } from './terminals.ts'
 
 const world = useChats()
 const { newHome, pipedAt } = world
@@ -50,13 +50,16 @@ class Talker {
   /** Types the next texts until so many more are kept, at most all, or until the chat is killed. */
   async talk(more: number): Promise<void> {
     const end = Math.min(TEXTS, this.#kept + more)
-    const late = performance.now() + PATIENCE_MS
     while (this.#kept < end && !this.#isKilled) {
       for (; this.#typed < Math.min(TEXTS, this.#kept + AHEAD); this.#typed += 1)
         this.chat.enter(this.textOf(this.#typed))
-      if (new RegExp(`you: ${this.textOf(this.#kept)}$`, 'm').test(this.chat.output)) this.#kept += 1
-      else await Bun.sleep(5)
-      if (performance.now() > late) throw new Error(`${this.name} stands still:\n${this.chat.output}`)
+      const shown = new RegExp(`you: ${this.textOf(this.#kept)}$`, 'm')
+      await until(
+        String(shown),
+        () => shown.test(this.chat.output) || this.#isKilled,
+        () => this.chat.output,
+      )
+      if (shown.test(this.chat.output)) this.#kept += 1
     }
   }
 

@@ -10,7 +10,7 @@ const SEQUENCE = /^\u001b(?:\[([?0-9;]*)([A-Za-z])|[78])/
 const PATIENCE_MS = 90_000
 
 /** Waits until `condition` is true. On failure, the error contains `what` and the actual output. */
-async function until(what: string, condition: () => boolean, output: () => string): Promise<void> {
+export async function until(what: string, condition: () => boolean, output: () => string): Promise<void> {
   const late = performance.now() + PATIENCE_MS
   while (!condition()) {
     if (performance.now() > late) throw new Error(`not in time: ${what}; the output was:\n${output()}`)
