@@ -123,11 +123,16 @@ for (const mode of ['dev', 'preview'] as const) {
 
         const alias = line(first)?.replace('this is ', '') ?? ''
         const bob = await Person.join('bob', relay.url)
+        // Forward secrecy begins with the first contact: its script and its worker are served.
+        const stocked = first.page.waitForResponse(
+          (answer) => answer.url().endsWith('/key-packages') && answer.request().method() === 'POST',
+        )
         await bob.client.requestFriend(alias)
         await until('the page accepts', () => bob.heard.friend_accepted[0])
         await bob.client.send(alias, 'hello tabs')
         for (const { printed } of [first, second])
           await until('both tabs hear it', () => printed.includes('received: hello tabs'))
+        expect((await stocked).ok()).toBe(true)
 
         await bob.client.close()
         expect(await pushTo(first, url, '{"type":"call"}')).toEqual(['Somebody calls'])
