@@ -4,6 +4,7 @@ import { test } from 'bun:test'
 import { english as en } from './all-texts.ts'
 import { centralStory } from './engines/central-story.ts'
 import { EngineWorld, STORY_MS } from './engines/engine-world.ts'
+import { mlKemStory } from './engines/ml-kem-story.ts'
 import { aliceAndBob, offlineStory } from './engines/more-stories.ts'
 import { expectSupport } from './engines/support.ts'
 import { startWebKit } from './engines/webkit.ts'
@@ -11,6 +12,8 @@ import { startWebKit } from './engines/webkit.ts'
 const world = new EngineWorld(startWebKit)
 
 test('the central story', () => centralStory(world.engine, world.relay.url), STORY_MS)
+
+test("version 3's ML-KEM is noble's there", () => mlKemStory(world.engine, 'noble'), STORY_MS)
 
 test(
   'what it has and lacks is in the table of support, the app says so, and it works offline',
