@@ -271,11 +271,14 @@ export class Outbox {
     if (frame.id === undefined || frame.conv_id === undefined) return false
     const message = await this.#context.store.findMessage(frame.conv_id, true, frame.id)
     // The user removed it while it was under way. If it was retracted, the refusal may be about that.
-    if (message?.removed) return !message.retracted
+    if (message?.removed && !message.about) return !message.retracted
     if (frame.error !== 'EXPIRED' || message?.status !== 'sent') return false
-    const { conversationId, id: internalId, version } = message
-    const intent = version && { conversationId, internalId, version }
-    this.#settle(message, { status: 'failed', failure: frame.error }, intent)
+    const { version, id: internalId } = message
+    this.#settle(
+      message,
+      { status: 'failed', failure: frame.error },
+      version && { ...message, version, internalId },
+    )
     return true
   }
 
