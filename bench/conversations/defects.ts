@@ -13,9 +13,11 @@ let escaped = 0
 for (const { name, patches } of defects.filter((each) => each.name.includes(values.name))) {
   const { folder, remove } = copyWith(patches, 'bench', 'packages/client', 'packages/protocol')
   const main = join(folder, 'bench/conversations/main.ts')
-  const stories = join(folder, 'packages/client/test/version-3/stories.test.ts')
+  const stories = ['stories', 'rejoin-stories'].map((name) =>
+    join(folder, `packages/client/test/version-3/${name}.test.ts`),
+  )
   const bySchedule = await run([main, '--schedules', `1..${values.schedules}`])
-  const by = bySchedule.exitCode === 1 ? bySchedule : await run(['test', '--timeout=240000', stories])
+  const by = bySchedule.exitCode === 1 ? bySchedule : await run(['test', '--timeout=240000', ...stories])
   const isFound = by.exitCode === 1
   const first = by.lines.find((line) => line.startsWith('schedule ') || line.startsWith('(fail) '))
   console.log(`${isFound ? 'found  ' : 'ESCAPED'} ${name}\n  ${first ?? by.lines.at(-1) ?? ''}`)
