@@ -1,9 +1,7 @@
 // A device in the model: the real course of a conversation, on a store that is written at once or not at
 // all, with crashes between a write and what follows it.
 import { CryptoError, encodeBase64 } from '@sotto/crypto'
-import { deriveOuterKey } from '@sotto/crypto/version-3'
 import {
-  type BlockSizes,
   type Course,
   type CourseEvent,
   decodeBlock,
@@ -20,18 +18,8 @@ import {
   step,
 } from '../../src/secrecy/version-3/version-3.ts'
 import { type AccountName, type Downward, type Line, other } from './simulated-relay.ts'
-import {
-  type Account,
-  type Beginning,
-  type OutboxEntry,
-  publicKeysOf,
-  RELAY,
-  REPEATS,
-  rootOf,
-  type Store,
-  withKept,
-} from './store.ts'
-import type { Watch } from './watch.ts'
+import { type OutboxEntry, REPEATS, rootOf, type Store, withKept } from './store.ts'
+import { failing, type Surrounding, sidesOf } from './surrounding.ts'
 
 /** The device stopped between two writes. */
 export class Crash extends Error {}
@@ -41,29 +29,9 @@ export type CrashPoint = 'before the write' | 'after the write' | 'after sending
 
 /** What comes of no step. */
 const NOTHING = { outcome: 'later', keep: [], asks: [], notices: [], handshake: undefined } as const
-const CONVERSATION = 'conversation'
 
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
-
-/** What a device meets. */
-export interface Surrounding extends Beginning {
-  readonly peer: Account
-  readonly watch: Watch
-  readonly blockSizes?: BlockSizes
-}
-
-/** Surroundings that throw at a look at them, as if cryptography could not be loaded. */
-function failing(around: Surroundings, looks: number): Surroundings {
-  let left = looks
-  return new Proxy(around, {
-    get(target, name, receiver) {
-      left -= 1
-      if (left < 0 && name !== 'now') throw new CryptoError('UNAVAILABLE', 'no cryptography')
-      return Reflect.get(target, name, receiver)
-    },
-  })
-}
 
 export class Device {
   readonly name: string
@@ -93,7 +61,7 @@ export class Device {
     this.#around = around
     this.store = store
     this.#course = newCourse()
-    this.#sides = this.#readSides()
+    this.#sides = sidesOf(this.#around, this.store)
     this.#load()
   }
 
@@ -125,7 +93,7 @@ export class Device {
     this.store = store
     if (this.#line?.isOpen) this.#around.relay.cut(this.account)
     this.#line = undefined
-    this.#sides = this.#readSides()
+    this.#sides = sidesOf(this.#around, this.store)
     this.#load(lost)
   }
 
@@ -423,19 +391,5 @@ export class Device {
     this.#heldFrom = undefined
     this.#inFlight.clear()
     this.crashAt = undefined
-  }
-
-  async #readSides(): Promise<Sides> {
-    const { own, peer } = this.#around
-    const { device, leaf } = this.store
-    const outerKey = await deriveOuterKey({
-      privateKey: own.keys.agreement.privateKey,
-      theirPublicKey: publicKeysOf(peer).x25519,
-      conversationId: CONVERSATION,
-    })
-    return {
-      ...{ conversationId: CONVERSATION, relay: RELAY, device, leaf, outerKey },
-      ...{ own: publicKeysOf(own), peer: publicKeysOf(peer) },
-    }
   }
 }

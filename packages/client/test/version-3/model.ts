@@ -1,10 +1,11 @@
 // The model: a schedule of what people, networks, devices and a hostile relay do with one conversation.
 import { createKeyPackage, newSignatureKeys } from '@sotto/mls'
-import { Crash, type CrashPoint, Device, type Surrounding } from './device.ts'
+import { Crash, type CrashPoint, Device } from './device.ts'
 import { judge, type Posted, stateOf, textOf } from './judge.ts'
 import type { Action, Schedule } from './schedule.ts'
 import { type AccountName, type HeldPackage, type Lie, SimulatedRelay } from './simulated-relay.ts'
 import { type Account, type Keys, newKeys, newStore, type Store } from './store.ts'
+import type { Surrounding } from './surrounding.ts'
 import { Watch } from './watch.ts'
 
 /** How a schedule went. */

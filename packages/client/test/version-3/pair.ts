@@ -1,7 +1,8 @@
 // Two accounts with one device each at a simulated relay, for stories that are told step by step.
-import { Device, type Surrounding } from './device.ts'
+import { Device } from './device.ts'
 import { type AccountName, SimulatedRelay } from './simulated-relay.ts'
 import { type Account, newStore } from './store.ts'
+import type { Surrounding } from './surrounding.ts'
 import { Watch } from './watch.ts'
 
 /** What the stories use. */
