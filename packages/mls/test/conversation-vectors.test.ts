@@ -25,6 +25,15 @@ import {
 } from '@sotto/mls'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import {
+  checkGroupInfoByHand,
+  checkKeyPackageByHand,
+  commitByHand,
+  exportByHand,
+  type HandEpoch,
+  joinByHand,
+  openByHand,
+} from './by-hand.ts'
+import {
   ALICE,
   BOB,
   CONVERSATION_ID,
@@ -161,6 +170,39 @@ async function expectEpoch(then: EpochVector, group: Group | undefined) {
     })),
   }).toEqual({ ...then, members: [...then.members] })
 }
+
+test('a reader of the formulas of RFC 9420 alone reads the same', () => {
+  const keys = { keyPackage, initSeed: hex(bob.init_private_hex), leafSeed: hex(bob.leaf_private_hex) }
+  expect(checkKeyPackageByHand(keys)).toEqual([bob.not_before, bob.not_after])
+  const epochs: HandEpoch[] = []
+  for (const step of steps) {
+    const bytes = hex(step.message_hex)
+    const present = epochs.at(-1)
+    if (step.kind === 'message') {
+      const epoch = epochs.find((known) => known.epoch === step.epoch) ?? expect.unreachable()
+      const { authenticatedData, plaintext } = openByHand(bytes, epoch)
+      expect([toHex(authenticatedData), toHex(plaintext)]).toEqual([
+        step.authenticated_data_hex,
+        step.plaintext_hex,
+      ])
+    } else if (step.kind === 'welcome') epochs.push(joinByHand(bytes, keys))
+    else if (step.kind === 'group_info') checkGroupInfoByHand(bytes, present ?? expect.unreachable())
+    else epochs.push(commitByHand(bytes, present ?? expect.unreachable(), keys))
+    const entered = epochs.at(-1)
+    if (!('then' in step) || entered === undefined) continue
+    expect({
+      epoch: entered.epoch,
+      exported_hex: toHex(exportByHand(entered, CALL_EXPORTER_LABEL)),
+      members: entered.tree.leaves.map(({ identity, signatureKey }, leaf) => ({
+        leaf,
+        certificate_hex: toHex(identity),
+        signature_public_hex: toHex(signatureKey),
+      })),
+    }).toEqual({ ...step.then, members: [...step.then.members] })
+    expect(toHex(entered.groupId)).toBe(group_id_hex)
+  }
+  expect(epochs.map(({ epoch }) => epoch)).toEqual([1, 2, 3])
+})
 
 test('an altered copy of each message is refused, wherever one bit is flipped', async () => {
   const places = 25

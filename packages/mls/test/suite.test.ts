@@ -1,8 +1,7 @@
 // The cipher suite: X-Wing on its own vectors, the whole against an independent composition, and the
 // primitives on Wycheproof's vectors.
 import { describe, expect, test } from 'bun:test'
-import { createCipheriv, createDecipheriv } from 'node:crypto'
-import { expand, extract, hkdf } from '@noble/hashes/hkdf.js'
+import { hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { chooseMlKem } from '@sotto/crypto/ml-kem'
@@ -12,6 +11,7 @@ import { ml_kem768, ml_kem768_x25519 } from '../../crypto/test/noble-hybrid.ts'
 import { failureOf } from '../../protocol/test/failure-of.ts'
 import { makeSuite } from '../src/suite.ts'
 import { derivePrivateKey, XWing } from '../src/x-wing.ts'
+import { composed, openAes, sealAes } from './compose-hpke.ts'
 import { computeXWing, type XWingVector } from './compute-x-wing.ts'
 import { hex, readVectors, toHex } from './vectors.ts'
 
@@ -90,45 +90,6 @@ for (const [name, suite] of [
       expect(await failureOf(refused)).toMatchObject({ name: 'MlsError', code: 'INVALID' })
     }
   })
-}
-
-/** RFC 9180, section 5.1, with noble's HKDF alone. */
-function composed(shared: Uint8Array, info: Uint8Array) {
-  const suiteId = join(utf8('HPKE'), hex('647a00010002'))
-  const labeledExtract = (salt: Uint8Array, label: string, ikm: Uint8Array) =>
-    extract(sha256, join(utf8('HPKE-v1'), suiteId, utf8(label), ikm), salt)
-  const labeledExpand = (prk: Uint8Array, label: string, context: Uint8Array, length: number) =>
-    expand(
-      sha256,
-      prk,
-      join(Uint8Array.of(0, length), utf8('HPKE-v1'), suiteId, utf8(label), context),
-      length,
-    )
-  const none = new Uint8Array(0)
-  const context = join(
-    Uint8Array.of(0),
-    labeledExtract(none, 'psk_id_hash', none),
-    labeledExtract(none, 'info_hash', info),
-  )
-  const secret = labeledExtract(shared, 'secret', none)
-  return {
-    key: labeledExpand(secret, 'key', context, 32),
-    nonce: labeledExpand(secret, 'base_nonce', context, 12),
-    exported: (of: Uint8Array) =>
-      new Uint8Array(labeledExpand(labeledExpand(secret, 'exp', context, 32), 'sec', of, 32)),
-  }
-}
-
-type AesKeys = { key: Uint8Array; nonce: Uint8Array }
-
-function sealAes({ key, nonce }: AesKeys, aad: Uint8Array, plaintext: Uint8Array): Uint8Array {
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(aad)
-  return join(cipher.update(plaintext), cipher.final(), cipher.getAuthTag())
-}
-
-function openAes({ key, nonce }: AesKeys, aad: Uint8Array, sealed: Uint8Array): Uint8Array {
-  const cipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(aad).setAuthTag(sealed.subarray(-16))
-  return join(cipher.update(sealed.subarray(0, -16)), cipher.final())
 }
 
 interface Case extends Record<string, string | number | string[]> {
