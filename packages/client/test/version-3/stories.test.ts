@@ -166,6 +166,36 @@ test('a false GroupInfo is told and not joined', async () => {
 })
 
 /** B's second device has taken the conversation over, and B's first one does not know it yet. */
+test('once the user has taken other keys for the contact, nothing is encrypted for the former ones', async () => {
+  const pair = await talk()
+  const { a, b } = pair
+  await say(pair, a, 'nobody has acknowledged this')
+  a.write('m', 'under way')
+  await a.pump()
+  expect(a.course.sent.map(({ isAccepted }) => isAccepted)).toContain(false)
+  const around = await a.surroundings()
+  const { x25519, ed25519 } = around.sides.peer
+  for (const peer of [
+    { x25519: x25519.toReversed(), ed25519 },
+    { x25519, ed25519: ed25519.toReversed() },
+  ]) {
+    const renewed = { ...around, sides: { ...around.sides, peer } }
+    for (const event of [
+      { type: 'send', id: 'n', body: new Uint8Array() },
+      { type: 'call' },
+      { type: 'tick' },
+    ] as const) {
+      const { course, keep, outcome, maySend } = await step(a.course, event, renewed)
+      expect(keep).toEqual([{ keep: 'ciphertext_gone', id: 'm' }])
+      expect([course.groups, course.sent, course.pending, maySend]).toEqual([[], [], undefined, false])
+      if (event.type === 'send') expect(outcome).toBe('later')
+    }
+  }
+  // With the same keys it goes on.
+  await pair.settle(a, b)
+  expect(textsOf(b)).toContain('under way')
+})
+
 test('what the relay drops or alters is told once', async () => {
   const pair = await talk()
   const { a, b, relay } = pair

@@ -1,7 +1,8 @@
 // Entering an epoch, and what is kept of earlier ones.
-import { epochOf, forgetEpochs, type Group } from '@sotto/mls'
-import { type Kept, NO_CHAIN, type Stop } from './course.ts'
+import { epochOf, forgetEpochs, type Group, members } from '@sotto/mls'
+import { type Kept, NO_CHAIN, newCourse, presentOf, type Stop } from './course.ts'
 import { KEEP_MS, OLD_EPOCHS, REJOINS_COUNT_MS } from './limits.ts'
+import { areOfAccounts } from './sides.ts'
 import type { Turn } from './turn.ts'
 
 interface Entry {
@@ -89,4 +90,26 @@ export function dropOld(turn: Turn): void {
     rejoins: { own: recent(own.map(past), now), peer: recent(peer.map(past), now) },
   })
   forgetEras(turn)
+}
+
+/**
+ * Leaves a group with keys that are not the contact's any more: the user has taken others for it. Whoever has
+ * the former keys reads nothing from now on, and nothing that was meant for them is sent again to the others.
+ * What has no answer of the relay yet is encrypted anew.
+ */
+export function leaveFormerKeys(turn: Turn): void {
+  const { course, around } = turn
+  const groups = [presentOf(course)?.group, course.pending?.group]
+  if (groups.every((group) => !group || areOfAccounts(around.sides, members(group)))) return
+  for (const { id, isAccepted } of course.sent)
+    if (!isAccepted) turn.keep.push({ keep: 'ciphertext_gone', id })
+  const { incarnation, ownSeq, controls, rejoins, connection } = course
+  turn.change({
+    ...newCourse(),
+    ...{ incarnation, ownSeq, controls, rejoins: { own: rejoins.own, peer: [] }, connection },
+  })
+  turn.connect({
+    ...{ isChecked: false, askedIn: undefined, sawFalseGroup: false, looks: 0 },
+    ...{ sentHandshake: undefined, askedAgain: [] },
+  })
 }

@@ -106,6 +106,14 @@ export async function areTwoSides(sides: Sides, leaves: readonly Leaf[]): Promis
   return found.has('own') && found.has('peer')
 }
 
+/** Whether leaves that were let in before are of the two accounts as this device records them now. */
+export function areOfAccounts(sides: Sides, leaves: readonly Leaf[]): boolean {
+  return leaves.every(({ credential }) => {
+    const says = certificateOf(credential)
+    return says !== undefined && sideOf(sides, says) !== undefined
+  })
+}
+
 /** Whether a leaf is this device's. */
 export function isOwnLeaf({ leaf: own }: Sides, leaf: Leaf): boolean {
   return isSameLeaf(leaf, own)
