@@ -3,8 +3,15 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { CryptoError } from '@sotto/crypto'
 import { createKeyPackage } from '@sotto/mls'
 import { failureOf } from '../../../protocol/test/failure-of.ts'
-import { decodeCourse, encodeCourse, newCourse, step } from '../../src/secrecy/version-3/version-3.ts'
+import {
+  decodeCourse,
+  encodeCourse,
+  type Notice,
+  newCourse,
+  step,
+} from '../../src/secrecy/version-3/version-3.ts'
 import { Crash } from './device.ts'
+import type { Pair } from './pair.ts'
 import { DAY_MS, MINUTE_MS, newPair, say, talk, textsOf, toldTo } from './story.ts'
 
 setDefaultTimeout(240_000)
@@ -211,6 +218,59 @@ test('what the relay drops or alters is told once', async () => {
   ])
   expect(textsOf(b)).toEqual(['hello', 'next', '(unreadable)'])
 })
+
+test('a contact that jumps to a high number is read, and at most 10,000 messages are told as missing', async () => {
+  const pair = await talk()
+  expect(await receivedAfter(pair, 100_001, [100, 7, 2])).toEqual({
+    ...{ kept: ['message'], told: [{ tell: 'missing', count: 10_000 }], gaps: [] },
+  })
+  // Live, what is missing is told at once. In a backlog it is kept.
+  await pair.b.give({ type: 'down' })
+  expect((await receivedAfter(pair, Number.MAX_SAFE_INTEGER, [100, 7, 7, 2])).gaps).toEqual([
+    [3, 6],
+    [8, 99],
+    [101, Number.MAX_SAFE_INTEGER - 1],
+  ])
+  expect((await receivedAfter(pair, 5, [4, 3, 2])).gaps).toEqual([])
+})
+
+test('a letter with thousands of deletions is unreadable, because each costs time', async () => {
+  const deletes = Array.from({ length: 17_418 }, (_, i) => 2 * (i + 1))
+  const { kept, gaps } = await receivedAfter(await talk(), 100_001, deletes)
+  expect([kept, gaps]).toEqual([['unreadable'], []])
+})
+
+/** What B makes of a message of A with another number, and with deletions, if it comes next. */
+async function receivedAfter(
+  { a, b, around }: Pair,
+  number: number,
+  deletes: readonly number[],
+): Promise<Received> {
+  const root = 'deleted'
+  const { era, own } = a.course
+  const sent = deletes.map((each, i) => ({
+    ...{ id: `${root}-${i}`, resends: root, number: each, era, epoch: 1, mark: own.hash.slice(0, 8) },
+    ...{ previous: undefined, isAccepted: true, isHidden: false, at: around('a').now() },
+  }))
+  const course = { ...a.course, own: { ...own, number: number - 1 }, sent }
+  const event = { type: 'send', id: 'crafted', body: new Uint8Array(), deletes: root } as const
+  const [made] = (await step(course, event, await a.surroundings())).keep
+  if (made?.keep !== 'ciphertext') throw new Error('nothing was encrypted')
+  const { id, epoch, payload } = made
+  const frame = { type: 'frame', id, epoch, payload, seq: 99, isHandshake: false, isKnown: false } as const
+  const { keep, notices, course: after } = await step(b.course, frame, await b.surroundings())
+  return {
+    kept: keep.map((each) => each.keep),
+    told: notices,
+    gaps: after.gaps.map(({ first, last }) => [first, last]),
+  }
+}
+
+interface Received {
+  readonly kept: readonly string[]
+  readonly told: readonly Notice[]
+  readonly gaps: readonly (readonly number[])[]
+}
 
 test('a failure of the device is not taken for a false Welcome: the event comes again', async () => {
   const pair = await newPair()

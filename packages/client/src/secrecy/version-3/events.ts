@@ -164,7 +164,8 @@ export type RejoinReason =
  *   back.
  * - `asks`: only the user's word lets it go on, `use_this_device` or `allow_rejoins`: a side rejoined so
  *   often, or this device cannot see whose group it would replace (`false_group_info`).
- * - `missing`: so many messages of the peer did not arrive. `out_of_order`: one came late, and is shown.
+ * - `missing`: so many messages of the peer did not arrive; 10,000 stands for more. `out_of_order`: one came
+ *   late, and is shown.
  * - `history_differs`: the two sides do not have the same earlier messages: the relay showed them different
  *   ones.
  * - `unreadable`: a message could not be opened.

@@ -13,6 +13,13 @@ test('what a letter repeats is named by the id of a message, or it is no letter'
     expect(decodeLetter(encodeLetter({ ...LETTER, resends }))).toBeUndefined()
 })
 
+test('a letter deletes at most 128 numbers', () => {
+  const deletes = Array.from({ length: 129 }, (_, i) => i + 1)
+  const most: Letter = { ...LETTER, deletes: deletes.slice(1) }
+  expect(decodeLetter(encodeLetter(most))).toEqual(most)
+  expect(decodeLetter(encodeLetter({ ...most, deletes }))).toBeUndefined()
+})
+
 test('letters are written and read as in the vectors, which were composed without this code', () => {
   for (const { what, kind, resends, body_hex, plaintext_hex, ...counts } of vectors.letters) {
     const letter: Letter = {

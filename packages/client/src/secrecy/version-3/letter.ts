@@ -2,6 +2,7 @@
 // padded.
 import { CryptoError } from '@sotto/crypto'
 import { ByteReader, ByteWriter, pad, unpad } from '@sotto/crypto/version-3'
+import { DELETES } from './limits.ts'
 
 const FORMAT = 1
 /** As the protocol has it. */
@@ -17,7 +18,7 @@ export interface Letter {
   readonly seen: number
   /** The id of the earlier message that this one repeats. */
   readonly resends?: string
-  /** Numbers of the sender's messages that the recipient need not wait for: it deleted them. */
+  /** Numbers of the sender's messages that the recipient need not wait for: it deleted them. At most 128. */
   readonly deletes: readonly number[]
   readonly body: Uint8Array
 }
@@ -34,7 +35,7 @@ export function encodeLetter({ kind, number, seen, resends, deletes, body }: Let
   return pad(header.bytes(body).done())
 }
 
-/** The letter of a plaintext; undefined if it is none, or of a later format. */
+/** The letter of a plaintext; undefined if it is none, breaks a rule, or is of a later format. */
 export function decodeLetter(plaintext: Uint8Array): Letter | undefined {
   try {
     const reader = new ByteReader(unpad(plaintext))
@@ -48,6 +49,7 @@ export function decodeLetter(plaintext: Uint8Array): Letter | undefined {
     reader.end()
     // The id becomes that of a stored message.
     if (number === 0 || (resends !== undefined && !MESSAGE_ID.test(resends))) return undefined
+    if (deletes.length > DELETES) return undefined
     return {
       kind: kind === 0 ? 'content' : 'acknowledgement',
       ...{ number, seen, deletes, body },

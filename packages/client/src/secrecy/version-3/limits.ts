@@ -33,5 +33,9 @@ export const UNREADABLE_IN_EPOCH = 2
 export const CONTROLS = 512
 /** How many gaps in the peer's messages wait to be explained. */
 export const GAPS = 64
+/** How many numbers a letter deletes at most. Ours deletes one: a message has one number in each era. */
+export const DELETES = 128
+/** So many missing messages are told at most: the sender chooses the numbers that they are counted by. */
+export const MOST_MISSING = 10_000
 /** A key package of a clock that is wrong by less than this is taken. */
 export const CLOCK_SKEW_MS = DAY_MS

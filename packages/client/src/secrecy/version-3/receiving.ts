@@ -8,7 +8,7 @@ import type { FrameEvent } from './events.ts'
 import { receiveHandshake } from './handshakes.ts'
 import { beBehind } from './joining.ts'
 import { decodeLetter, type Letter } from './letter.ts'
-import { GAPS, UNREADABLE_IN_EPOCH } from './limits.ts'
+import { GAPS, MOST_MISSING, UNREADABLE_IN_EPOCH } from './limits.ts'
 import { acknowledged } from './sending.ts'
 import { checkOf, isSame, ownerOf, unlessRefused } from './sides.ts'
 import type { Turn } from './turn.ts'
@@ -112,23 +112,21 @@ export function tellGaps(turn: Turn): void {
   const count = gaps.reduce((sum, { first, last }) => sum + last - first + 1, 0)
   if (count === 0) return
   turn.change({ gaps: [] })
-  turn.tell({ tell: 'missing', count })
+  turn.tell({ tell: 'missing', count: Math.min(count, MOST_MISSING) })
 }
 
 /** What is left of a gap. */
 function withoutNumbers(gap: Gap, era: number, numbers: readonly number[]): readonly Gap[] {
-  let left: readonly Gap[] = [gap]
-  for (const number of gap.era === era ? numbers : []) {
-    left = left.flatMap(({ first, last }) => {
-      if (number < first || number > last) return [{ era, first, last }]
-      const parts = [
-        { era, first, last: number - 1 },
-        { era, first: number + 1, last },
-      ]
-      return parts.filter((part) => part.first <= part.last)
-    })
+  if (gap.era !== era) return [gap]
+  const { last } = gap
+  const left: Gap[] = []
+  let { first } = gap
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    if (number < first || number > last) continue
+    if (number > first) left.push({ era, first, last: number - 1 })
+    first = number + 1
   }
-  return left
+  return first <= last ? [...left, { era, first, last }] : left
 }
 
 function showUnreadable(turn: Turn, { id, seq }: FrameEvent): void {
