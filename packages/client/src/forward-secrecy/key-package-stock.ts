@@ -17,8 +17,10 @@ const ENOUGH = 40
 const FEW = 20
 /** So many fit into the body of a request. */
 const IN_REQUEST = 12
-/** How long a package can be given out; a last resort is replaced as often. */
+/** How long a package can be given out. */
 const LIFE_MS = 60 * DAY_MS
+/** A last resort is replaced when it has less time left: the device may be away for as long. */
+const RENEW_MS = 30 * DAY_MS
 /** A Welcome waits so long for its recipient, after the package was given out. */
 const WAIT_MS = 30 * DAY_MS
 /** For clocks that differ. */
@@ -62,16 +64,19 @@ export class KeyPackageStock {
   }
 
   /**
-   * Fills the stock at the relay if it is low, and erases secrets that no Welcome can need any more.
+   * Fills the stock at the relay if it is low, replaces a last resort that ends soon, and erases secrets that
+   * no Welcome can need any more.
    * @throws ClientError as `Http.call` does
    */
   async fill(): Promise<void> {
-    await this.#eraseOld()
+    const kept = await this.#eraseOld()
     const { device } = this.#leaf
     const { devices } = await this.#http.call(keyPackageEndpoints.listKeyPackages, {})
     const own = devices.find((each) => each.device === device)
     let missing = (own?.count ?? 0) < FEW ? ENOUGH - (own?.count ?? 0) : 0
-    let needsLastResort = !own?.has_last_resort
+    // The relay never ends one. Contacts would refuse it after its time.
+    const lastEnd = Math.max(0, ...kept.map(({ isLastResort, notAfter }) => (isLastResort ? notAfter : 0)))
+    let needsLastResort = !own?.has_last_resort || lastEnd < this.#now() + RENEW_MS
     while (missing > 0 || needsLastResort) {
       const packages = await this.#make(Math.min(missing, IN_REQUEST), false)
       const [lastResort] = needsLastResort ? await this.#make(1, true) : []
@@ -104,16 +109,20 @@ export class KeyPackageStock {
     }))
   }
 
-  async #eraseOld(): Promise<void> {
+  /** Erases what no Welcome can need any more. @returns what is left */
+  async #eraseOld(): Promise<readonly Stored[]> {
     const old: string[] = []
+    const kept: Stored[] = []
     for (const id of await this.#states.list('package')) {
       const state = await this.#states.get('package', id)
       const stored = state instanceof Uint8Array ? readPackage(state) : undefined
       // One that only a later version reads is left to it.
       const isLost = !(state instanceof Uint8Array)
       if (isLost || (stored && stored.notAfter + WAIT_MS < this.#now())) old.push(id)
+      else if (stored) kept.push(stored)
     }
     if (old.length > 0) await this.#states.write(old.map((id) => ({ kind: 'package', id, state: undefined })))
+    return kept
   }
 }
 
