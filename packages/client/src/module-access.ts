@@ -92,8 +92,9 @@ export function moduleAccessOf(client: AnyClient): ModuleAccess {
 
 /**
  * Hosts a module's part, which runs next to the store. With a `SharedClient` that is the tab that runs the
- * client. If that tab has not hosted the part, the first call makes the calling tab take over the client. A
- * module hosts its part in its constructor.
+ * client. If that tab has not hosted the part, and its application does not make the module then
+ * (`SharedClient.loadModulesWith`), the first call makes the calling tab take over the client. A module hosts
+ * its part in its constructor.
  */
 export function hostPart<T>(client: AnyClient, part: ModulePart<T>): HostedPart<T> {
   const access = moduleAccessOf(client)

@@ -163,6 +163,17 @@ export class SharedClient extends ForwardedMethods implements OwnMembers {
   }
 
   /**
+   * Says how this tab gets the modules that the application loads by need, such as `Search`. If this tab runs
+   * the client and another tab calls a module that nobody has made here, `load` runs here and makes it. All
+   * tabs then go on as they are. If `load` does not make it, or fails, which the event `error` says
+   * (`HANDLER_FAILED`), the calling tab takes over the client. The same happens without a `load`. Call this
+   * when the client is opened.
+   */
+  loadModulesWith(load: () => Promise<unknown>): void {
+    this.#tab.loadModules = load
+  }
+
+  /**
    * See `SottoClient.create`. Runs in this tab. The phrase is `mnemonic`, or a new one that `recoveryPhrase`
    * returns.
    * @throws ClientError also `NO_ANSWER` if another tab is busy with an identity.

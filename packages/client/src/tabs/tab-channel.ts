@@ -35,7 +35,7 @@ const TabMessage = v.variant('type', [
   }),
   /** The leader has accepted a request. */
   v.object({ type: v.literal('taken'), id: v.string() }),
-  /** The leader's tab has not loaded the module whose method was requested, and has done nothing. */
+  /** The leader's tab does not have the module whose method was requested, and has done nothing. */
   v.object({ type: v.literal('missing'), id: v.string() }),
   v.object({ type: v.literal('answer'), id: v.string(), answer: v.unknown() }),
   v.object({ type: v.literal('failure'), id: v.string(), error: CarriedError }),

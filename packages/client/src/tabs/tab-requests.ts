@@ -27,6 +27,8 @@ export interface RequestSurroundings {
   hold(): () => void
   post(message: TabMessage): void
   findMethod(name: string): AnyTabMethod<SottoClient> | undefined
+  /** Lets the application make the objects of modules that it loads by need. */
+  loadModules(): Promise<void>
   /** A method has ended, so the client's state may have changed. */
   onEnded(): void
 }
@@ -72,8 +74,14 @@ export class TabRequests {
     const tab = this.#tab
     const leader = tab.leader()
     if (!leader || leaderId !== leader.id) return
-    const method = tab.findMethod(name)
-    if (!method && isOfModule(name)) return tab.post({ type: 'missing', id })
+    let method = tab.findMethod(name)
+    if (!method && isOfModule(name)) {
+      await tab.loadModules()
+      // The next leader has been asked meanwhile.
+      if (tab.leader() !== leader) return
+      method = tab.findMethod(name)
+      if (!method) return tab.post({ type: 'missing', id })
+    }
     tab.post({ type: 'taken', id })
     const release = method?.mayRepeat(args) === false ? tab.hold() : undefined
     try {
@@ -92,7 +100,7 @@ export class TabRequests {
     else tab.onEnded()
   }
 
-  /** The leader's tab has not loaded the module, so this tab runs the client from now on. */
+  /** The leader's tab does not have the module, so this tab runs the client from now on. */
   #takeOver(id: string): void {
     const request = this.#waiting.find(id)
     if (!request) return

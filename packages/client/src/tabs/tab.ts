@@ -39,6 +39,8 @@ export class Tab {
   readonly #requests: TabRequests
   readonly #parts = new TabParts(this.events.emitter)
   readonly #leavingHandlers: (() => void)[] = []
+  /** See `SharedClient.loadModulesWith`. */
+  loadModules: () => Promise<unknown> = async () => {}
   /** Work of this tab that waits until the tab is the leader. */
   readonly #waitingToLead = new Set<Deferred<Leader>>()
   readonly #ready = deferred<void>()
@@ -77,6 +79,7 @@ export class Tab {
       hold: () => this.#hold(),
       post: (message) => this.#channel.post(message),
       findMethod: (name) => this.#parts.find(name),
+      loadModules: () => this.#loadModules(),
       onEnded: () => this.#announceChange(),
     })
     this.#lock = new TabLock(
@@ -126,6 +129,17 @@ export class Tab {
         onTakeover: (handler) => this.events.onTakeover(handler),
         onLeaving: (handler) => this.#leavingHandlers.push(handler),
       },
+    }
+  }
+
+  async #loadModules(): Promise<void> {
+    try {
+      await this.loadModules()
+    } catch (cause) {
+      const error = new ClientError('HANDLER_FAILED', 'the modules of the application cannot be loaded', {
+        cause,
+      })
+      this.events.emit('error', error)
     }
   }
 

@@ -41,7 +41,7 @@ export type Outcome = { readonly answer: unknown } | { readonly code: string; re
 
 /** An event that the client emitted. */
 export interface HeardEvent {
-  readonly name: ClientEventName | 'takeover' | 'words.counted'
+  readonly name: ClientEventName | 'takeover' | 'words.counted' | 'words.wanted'
   readonly event: unknown
 }
 
@@ -105,6 +105,19 @@ class TestApp {
   countWords(): void {
     this.words = new WordCount(this.client)
     this.words.onCounted((event) => this.heard.push({ name: 'words.counted', event }))
+  }
+
+  /**
+   * What this tab does if it runs the client and another tab calls a module that nobody has loaded here: it
+   * loads the one that counts words, fails, or waits for longer than the test.
+   */
+  loadsModules(how: 'well' | 'not' | 'never'): void {
+    this.client.loadModulesWith(async () => {
+      this.heard.push({ name: 'words.wanted', event: null })
+      if (how === 'never') await new Promise(() => {})
+      if (how === 'not') throw new Error('no network')
+      this.countWords()
+    })
   }
 
   /** Loads the module that searches. */

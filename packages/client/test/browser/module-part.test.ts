@@ -44,3 +44,44 @@ test('a tab takes over the client if the tab that runs it has not loaded the mod
   expect(await second.call('words.calls')).toBe(2)
   expect(second.sockets.open).toBe(1)
 })
+
+const loadsModules = (tab: AppTab, how: Parameters<typeof app.loadsModules>[0]) =>
+  tab.page.evaluate((how) => globalThis.app.loadsModules(how), how)
+
+test('a tab that loads its modules by need loads what another tab calls, and stays unlocked', async () => {
+  const { alice, b } = await world.friends({ isSealed: true })
+  await alice.call('setPassphrase', 'a passphrase of the tests')
+  const second = await world.duplicate(alice)
+  await loadsModules(alice, 'well')
+  await load(second)
+  const both = [second.call('words.count', b), second.call('words.calls')]
+  expect(await Promise.all(both)).toEqual([{ contact: b, words: 0 }, expect.any(Number)])
+  expect(await alice.call('words.count', b)).toEqual({ contact: b, words: 0 })
+  expect(await second.call('words.calls')).toBe(2)
+  for (const tab of [alice, second]) {
+    await until('the events arrive', async () => (await tab.heard('words.counted')).length === 2)
+    expect([await tab.heard('takeover'), await tab.heard('lock_state')]).toEqual([[], []])
+  }
+  expect([alice, second].map(({ sockets }) => sockets.ever)).toEqual([1, 0])
+})
+
+test('a tab that cannot load a module says why, and the tab that calls it takes over the client', async () => {
+  const { alice, second, b } = await world.twoTabs()
+  await loadsModules(alice, 'not')
+  await load(second)
+  expect(await second.call('words.count', b)).toEqual({ contact: b, words: 0 })
+  expect(await alice.heard('error')).toEqual([{ code: 'HANDLER_FAILED' }])
+  expect(await alice.heard('words.wanted')).toHaveLength(1)
+  await second.connected()
+  expect([alice, second].map(({ sockets }) => sockets.ever)).toEqual([1, 1])
+})
+
+test('a call outlives the tab that was loading the module for it', async () => {
+  const { alice, second, b } = await world.twoTabs()
+  await loadsModules(alice, 'never')
+  await load(second)
+  const counted = second.call('words.count', b)
+  await until('the tab loads the module', async () => (await alice.heard('words.wanted')).length === 1)
+  await alice.page.close()
+  expect(await counted).toEqual({ contact: b, words: 0 })
+})
