@@ -1,5 +1,6 @@
 // A passphrase locks the app.
 import { expect, test } from 'bun:test'
+import { isTold } from './told.ts'
 import { AppWorld } from './world.ts'
 
 const world = new AppWorld()
@@ -75,6 +76,11 @@ test('in a second tab the passphrase is asked for, and both tabs go on', async (
   const first = alice.page
   await alice.comes()
   await alice.goesTo('#/settings/account')
+  // The first tab, which runs the client, has not loaded what knows this name, and is not locked by it.
+  const name = alice.page.getByLabel(settings.contactName)
+  await name.fill('Alicia')
+  await alice.page.locator('form').filter({ has: name }).getByRole('button').click()
+  await isTold(alice, settings.contactNameSaved)
   await alice.page.getByLabel(settings.passphrase).fill(PASSPHRASE)
   await alice.presses(settings.passphraseContinue)
   await alice.page.getByRole('heading', { name: lock.title }).waitFor({ state: 'detached' })
@@ -82,6 +88,7 @@ test('in a second tab the passphrase is asked for, and both tabs go on', async (
   alice.looksAt(first)
   await alice.goesTo('#/settings/account')
   await alice.page.getByLabel(settings.nickname).waitFor()
+  await alice.finds('Alicia', alice.page.getByLabel(settings.contactName))
 })
 
 test('the app locks after a minute without use, in all tabs, and keeps what was being written', async () => {

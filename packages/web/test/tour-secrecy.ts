@@ -1,6 +1,6 @@
-// A tour through what forward secrecy brings: edits and reactions, what a contact's new device means, and
-// what the user decides.
-import { type ClientOptions, Reactions } from '@sotto/client'
+// A tour through what forward secrecy brings: edits and reactions, names for contacts, what a contact's new
+// device means, and what the user decides.
+import { type ClientOptions, Profiles, Reactions } from '@sotto/client'
 import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { sendContent } from '../../client/test/forward-people.ts'
 import { Person } from '../../client/test/people.ts'
@@ -23,6 +23,8 @@ export async function tourOfSecrecy(stage: AppStage, options: PersonOptions, loo
   }
   const place = new URL(page.url()).hash
   await tourOfChanges(secret, talk, see)
+  await tourOfNames(secret, talk, see)
+  await person.goesTo(place)
   await friend.client.close()
 
   const older = await recovers(stage, talk.friend, friendsPhrase, {})
@@ -93,6 +95,23 @@ async function tourOfChanges(
   await sendContent(friend, alias, Uint8Array.of(1, 99, 1, 2, 0x68, 0x69))
   await person.sees(conversation.needsNewer)
   await see('changes-shown', conversation.edited)
+}
+
+async function tourOfNames(
+  { person, friend, alias }: SecretFriends,
+  { stranger, post }: (typeof TALK)['en'],
+  see: (name: string, words: string) => Promise<void>,
+): Promise<void> {
+  const { contacts } = person.t
+  const { conversationId } = await friend.client.conversation(alias)
+  const profiles = new Profiles(friend.client)
+  await profiles.setName(stranger)
+  await friend.client.send(alias, post)
+  await person.goesTo(`#/contacts/${conversationId}`)
+  await see('contact-calls-itself', contacts.callsItself)
+  await profiles.setName(undefined)
+  await friend.client.send(alias, post)
+  await person.page.getByText(contacts.callsItself).waitFor({ state: 'detached' })
 }
 
 async function recovers(

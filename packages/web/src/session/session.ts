@@ -1,13 +1,14 @@
 // The account on this device: opens the client that all tabs share, and says what the app can show.
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import type { CallRecord, Conversation, FriendProfile, NetworkState, PublicIdentity } from '@sotto/client'
-import { AppData, ClientError, Organizer } from '@sotto/client'
+import { AppData, ClientError, Organizer, Replies } from '@sotto/client'
 import { deleteDatabase, deviceKeyVault, SharedClient, solverIn } from '@sotto/client/browser'
 import { forwardSecrecy } from '@sotto/client/forward-secrecy'
 import { passphraseVault } from '@sotto/client/passphrase-vault'
 import { conversations, follow, friends } from '@sotto/client/signals'
 import { loadTexts } from '../texts/texts.ts'
 import type { Phone } from './calls/phone.ts'
+import type { ContactNames, ShownConversation } from './contact-names.ts'
 import type { LaterModules } from './later-modules.ts'
 import { isStoreBroken, noticeSuspension, notifyError, offerReload, suspension } from './notices.ts'
 import { preferences } from './preferences.ts'
@@ -17,6 +18,7 @@ import type { SecrecyLogs } from './secrecy-logs.ts'
 import { secrecyStops } from './secrecy-stops.ts'
 import { UPLOADS } from './sendable.ts'
 import { startWorker } from './trusted-scripts.ts'
+import { Typing } from './typing.ts'
 
 /** The client's database, locks and channels have this name. */
 const NAME = 'sotto'
@@ -31,6 +33,7 @@ export class Session {
   readonly client: SharedClient
   readonly relayUrl: string
   readonly organizer: Organizer
+  readonly replies: Replies
 
   readonly #account = signal<AccountState>('none')
   readonly #identity = signal<PublicIdentity | undefined>(undefined)
@@ -40,14 +43,20 @@ export class Session {
   readonly #shownNetwork = computed(() => (this.#isOnline.value ? this.#network.value : 'disconnected'))
   readonly #isReplaced = signal(false)
   readonly #hasPassphrase = signal(false)
-  readonly #conversations = signal<readonly Conversation[] | undefined>(undefined)
+  /** As the client lists them. */
+  #listed: readonly Conversation[] = []
+  /** Once they are loaded. */
+  #names: ContactNames | undefined
+  readonly #conversations = signal<readonly ShownConversation[] | undefined>(undefined)
+  readonly #canHaveNames = computed(() =>
+    this.#conversations.value?.some(({ hasForwardSecrecy, isLowered }) => hasForwardSecrecy || isLowered),
+  )
   readonly #friends = signal<readonly FriendProfile[]>([])
   readonly #missed = signal<readonly CallRecord[]>([])
   readonly #missedCalls = computed(() =>
     this.#missed.value.filter(({ startedAt }) => startedAt > preferences.value.callsSeenAt),
   )
-  readonly #typing = signal<ReadonlySet<string>>(new Set())
-  readonly #stopTyping = new Map<string, ReturnType<typeof setTimeout>>()
+  readonly #typing = new Typing()
   #stopFollowing: () => void = () => {}
   readonly #isTalking = signal(false)
   #phone: Promise<Phone> | undefined
@@ -70,6 +79,9 @@ export class Session {
     this.client = client
     this.relayUrl = relayUrl
     this.organizer = new Organizer(client)
+    this.replies = new Replies(client)
+    // Another tab needs what this one, which runs the client, has not loaded.
+    client.loadModulesWith(() => Promise.all([this.later(), this.secrecy(), this.phone()]).catch(offerPart))
     client.on('network_state', (state) => {
       this.#network.value = state
       if (state !== 'connected') return
@@ -81,9 +93,9 @@ export class Session {
     client.on('goaway', ({ reason }) => {
       if (reason === 'new_device_login') this.#isReplaced.value = true
     })
-    client.on('typing', ({ conversationId }) => this.#showTyping(conversationId))
+    client.on('typing', ({ conversationId }) => this.#typing.show(conversationId))
     client.on('message', ({ conversationId }) => {
-      this.#hideTyping(conversationId)
+      this.#typing.hide(conversationId)
       this.beginTalking()
     })
     client.on('secrecy', (event) => this.#withSecrecy((logs) => logs.note(event)))
@@ -136,7 +148,7 @@ export class Session {
   }
 
   /** All conversations, as the list shows them; undefined until they are read. */
-  get conversations(): ReadonlySignal<readonly Conversation[] | undefined> {
+  get conversations(): ReadonlySignal<readonly ShownConversation[] | undefined> {
     return this.#conversations
   }
 
@@ -152,7 +164,7 @@ export class Session {
 
   /** The conversations whose contact is typing. */
   get typing(): ReadonlySignal<ReadonlySet<string>> {
-    return this.#typing
+    return this.#typing.conversations
   }
 
   /**
@@ -175,7 +187,7 @@ export class Session {
     return this.#phone
   }
 
-  /** Search, edits, reactions, what was not sent: loaded by need. @throws TypeError if that fails */
+  /** What a first message does not need, as search and edits. @throws TypeError if it cannot be loaded */
   later(): Promise<LaterModules> {
     this.#later ??= this.#loadLater()
     return this.#later
@@ -249,9 +261,25 @@ export class Session {
         }),
       )
     }
+    const followNames = async (): Promise<void> => {
+      const { ContactNames } = await import('./contact-names.ts')
+      if (isOver || this.#names) return
+      const names = new ContactNames(this.client)
+      this.#names = names
+      const stop = names.follow((error) => {
+        this.#showNames()
+        if (error !== undefined && !isExpected(error)) notifyError(error)
+      })
+      stops.push(stop, () => {
+        this.#names = undefined
+      })
+    }
     stops.push(
       effect(() => {
         if (this.#isTalking.value) followMissed().catch(notifyError)
+      }),
+      effect(() => {
+        if (this.#canHaveNames.value) followNames().catch(offerPart)
       }),
     )
     this.client.connect().catch(notifyError)
@@ -270,10 +298,17 @@ export class Session {
 
   #showConversations(list: readonly Conversation[]): void {
     const isFirst = this.#conversations.value === undefined
-    this.#conversations.value = withSame(this.#conversations.value ?? [], list)
+    this.#listed = list
+    this.#showNames()
     if (isFirst && list.some(({ lastMessage }) => lastMessage)) this.beginTalking()
     if (isFirst && list.some(({ hasForwardSecrecy }) => hasForwardSecrecy))
       this.#withSecrecy((logs) => logs.findStops())
+  }
+
+  /** Shows the conversations with what their contacts call themselves. */
+  #showNames(): void {
+    const shown = this.#names?.shown(this.#listed) ?? this.#listed
+    this.#conversations.value = withSame(this.#conversations.value ?? [], shown)
   }
 
   async #loadLater(): Promise<LaterModules> {
@@ -325,29 +360,18 @@ export class Session {
   #end(): void {
     this.#stopFollowing()
     this.#stopFollowing = () => {}
+    this.#listed = []
     this.#conversations.value = undefined
     this.#friends.value = []
     this.#missed.value = []
     secrecyStops.value = new Map()
     suspension.value = undefined
   }
+}
 
-  #showTyping(conversationId: string): void {
-    clearTimeout(this.#stopTyping.get(conversationId))
-    this.#stopTyping.set(
-      conversationId,
-      setTimeout(() => this.#hideTyping(conversationId), 6000),
-    )
-    this.#typing.value = new Set([...this.#typing.value, conversationId])
-  }
-
-  #hideTyping(conversationId: string): void {
-    const timer = this.#stopTyping.get(conversationId)
-    if (timer === undefined) return
-    clearTimeout(timer)
-    this.#stopTyping.delete(conversationId)
-    this.#typing.value = new Set([...this.#typing.value].filter((id) => id !== conversationId))
-  }
+/** A script of the app could not be loaded. */
+function offerPart(cause: unknown): void {
+  offerReload(new ClientError('NETWORK', 'a part of the app could not be loaded', { cause }))
 }
 
 /** The script of forward secrecy is missing in this tab: an error of another tab has no cause. */

@@ -1,6 +1,6 @@
 // One contact: who it is, the user's own name for it, and what can be done about the contact.
 import { useSignal } from '@preact/signals'
-import type { Conversation, FriendProfile } from '@sotto/client'
+import type { FriendProfile } from '@sotto/client'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button, ButtonLink } from '../../parts/button.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
@@ -9,6 +9,7 @@ import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { copyText } from '../../session/clipboard.ts'
 import { now } from '../../session/clock.ts'
+import type { ShownConversation } from '../../session/contact-names.ts'
 import { attempt, notify } from '../../session/notices.ts'
 import { reporting } from '../../session/reporting.ts'
 import { goFromHere, href } from '../../session/route.ts'
@@ -46,14 +47,14 @@ export function ContactPage({ conversationId }: { readonly conversationId: strin
 }
 
 interface ContactProps {
-  readonly contact: Conversation
+  readonly contact: ShownConversation
   /** Undefined after the friendship has ended. */
   readonly friend: FriendProfile | undefined
 }
 
 function Contact({ contact, friend }: ContactProps) {
   const { client, organizer, relayUrl } = useSession()
-  const { conversationId, contactId, nickname, isFriend } = contact
+  const { conversationId, contactId, nickname, profile, isFriend } = contact
   const shownName = contact.name ?? nickname
   const t = texts.value
   const words = contactsTexts.value
@@ -95,12 +96,24 @@ function Contact({ contact, friend }: ContactProps) {
         <h1>
           <bdi>{shownName}</bdi>
         </h1>
-        {contact.name !== undefined && (
-          <p class="soft">
-            <bdi>{nickname}</bdi>
-          </p>
+        {profile ? (
+          <>
+            <p class="soft">
+              {words.callsItself} <bdi>{profile.name}</bdi>
+            </p>
+            <p class="soft">
+              {words.nicknameAtRelay} <bdi>{profile.nickname}</bdi>
+            </p>
+          </>
+        ) : (
+          contact.name !== undefined && (
+            <p class="soft">
+              <bdi>{nickname}</bdi>
+            </p>
+          )
         )}
         <span class="code soft">{contactId}</span>
+        {profile && <p class="soft small">{words.namesProveNothing}</p>}
         <div class="contacts-ways">
           <ButtonLink kind="primary" icon="chats" href={href('chats', conversationId)}>
             {words.message}
@@ -137,7 +150,7 @@ function Contact({ contact, friend }: ContactProps) {
           href={href('contacts', conversationId, 'code')}
         />
       </div>
-      <NameForm key={contact.name} name={contact.name ?? ''} nickname={nickname} onSave={saveName} />
+      <NameForm key={contact.name} name={contact.name ?? ''} otherwise={nickname} onSave={saveName} />
       <MuteCard
         mutedUntil={contact.mutedUntil}
         nowMs={now.value}
@@ -155,7 +168,7 @@ function Contact({ contact, friend }: ContactProps) {
   )
 }
 
-function iconOf({ changedCode, isVerified }: Conversation): IconName {
+function iconOf({ changedCode, isVerified }: ShownConversation): IconName {
   if (changedCode !== undefined) return 'warning'
   return isVerified ? 'shield' : 'key'
 }

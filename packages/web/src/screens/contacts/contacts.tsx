@@ -28,7 +28,9 @@ export function Contacts() {
   const received = friends.value.filter(isPending('received'))
   const sent = friends.value.filter(isPending('sent'))
   const accepted = friends.value.filter(({ status }) => status === 'accepted')
-  const names = new Map(conversations.value?.map(({ conversationId, name }) => [conversationId, name]))
+  const names = new Map(
+    conversations.value?.map(({ conversationId, name, nickname }) => [conversationId, name ?? nickname]),
+  )
   const nameOf = (friend: FriendProfile): string => names.get(friend.conversation_id) ?? friend.nickname
   const sorted = useMemo(
     () => accepted.toSorted((a, b) => inOrder.compare(nameOf(a), nameOf(b))),

@@ -9,11 +9,12 @@ const MAX_CHARACTERS = 100
 
 interface NameFormProps {
   readonly name: string
-  readonly nickname: string
+  /** What is shown without it. */
+  readonly otherwise: string
   readonly onSave: (name: string) => Promise<void>
 }
 
-export function NameForm({ name, nickname, onSave }: NameFormProps) {
+export function NameForm({ name, otherwise, onSave }: NameFormProps) {
   const typed = useSignal(name)
   const t = texts.value
   return (
@@ -22,7 +23,7 @@ export function NameForm({ name, nickname, onSave }: NameFormProps) {
         label={contactsTexts.value.nameLabel}
         value={typed.value}
         onInput={(value) => (typed.value = value)}
-        hint={contactsTexts.value.nameHint(nickname)}
+        hint={contactsTexts.value.nameHint(otherwise)}
         autocomplete="off"
         maxLength={MAX_CHARACTERS}
       />

@@ -1,6 +1,7 @@
 // The dialogs of a conversation, one at a time.
-import type { Conversation, StoredMessage } from '@sotto/client'
+import type { StoredMessage } from '@sotto/client'
 import { Confirm } from '../../parts/dialog.tsx'
+import type { ShownConversation } from '../../session/contact-names.ts'
 import { dialogsTexts } from '../../texts/dialogs.ts'
 import { texts } from '../../texts/texts.ts'
 import { ClearDialog } from '../chats/clear-dialog.tsx'
@@ -21,8 +22,8 @@ interface ConversationDialogProps {
   readonly dialog: OpenDialog
   readonly name: string
   readonly isVerified: boolean
-  readonly conversations: readonly Conversation[]
-  readonly onForward: (messages: readonly StoredMessage[], to: readonly Conversation[]) => void
+  readonly conversations: readonly ShownConversation[]
+  readonly onForward: (messages: readonly StoredMessage[], to: readonly ShownConversation[]) => void
   /** Resolves with whether the text is a reaction. */
   readonly onReact: (message: StoredMessage, emoji: string) => Promise<boolean>
   readonly onRetract: (message: StoredMessage) => unknown

@@ -1,6 +1,6 @@
 // One conversation: its messages, what can be done with them, and the field to write in.
 import { useSignal } from '@preact/signals'
-import { type Conversation as ConversationInfo, contentOf, Replies, type StoredMessage } from '@sotto/client'
+import { type Conversation as ConversationInfo, contentOf, type StoredMessage } from '@sotto/client'
 import { useEffect, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import { lazy } from '../../parts/lazy.tsx'
 import { MenuButton } from '../../parts/menu-button.tsx'
@@ -99,12 +99,11 @@ interface OpenConversationProps {
 
 function OpenConversation({ conversation, pages }: OpenConversationProps) {
   const session = useSession()
-  const { client, organizer } = session
+  const { client, organizer, replies } = session
   const { conversationId, name, nickname, isFriend, lastMessage } = conversation
   const shownName = name ?? nickname
   const t = texts.value
   const words = t.conversation
-  const replies = useMemo(() => new Replies(client), [])
   const reading = useReading(session, conversation)
   const revision = useSignal(0)
   const [menu, setMenu] = useState<{ readonly message: StoredMessage; readonly place: Place }>()

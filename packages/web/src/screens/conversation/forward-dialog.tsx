@@ -1,10 +1,10 @@
 // Chooses the conversations that messages are forwarded to.
-import type { Conversation } from '@sotto/client'
 import { useState } from 'preact/hooks'
 import { Avatar } from '../../parts/avatar.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { TextField } from '../../parts/field.tsx'
+import type { ShownConversation } from '../../session/contact-names.ts'
 import { dialogsTexts } from '../../texts/dialogs.ts'
 import { texts } from '../../texts/texts.ts'
 import './forward-dialog.css'
@@ -13,23 +13,23 @@ import './forward-dialog.css'
 const MAX_ROWS = 50
 
 interface ForwardDialogProps {
-  readonly conversations: readonly Conversation[]
-  readonly onForward: (conversations: readonly Conversation[]) => void
+  readonly conversations: readonly ShownConversation[]
+  readonly onForward: (conversations: readonly ShownConversation[]) => void
   readonly onClose: () => void
 }
 
 export function ForwardDialog({ conversations, onForward, onClose }: ForwardDialogProps) {
   const [wanted, setWanted] = useState('')
-  const [chosen, choose] = useState<readonly Conversation[]>([])
+  const [chosen, choose] = useState<readonly ShownConversation[]>([])
   const t = texts.value.conversation
   const words = wanted.trim().toLocaleLowerCase()
   const found = conversations.filter(
-    ({ isFriend, name, nickname }) =>
-      isFriend && `${name ?? ''} ${nickname}`.toLocaleLowerCase().includes(words),
+    ({ isFriend, name = '', nickname, profile }) =>
+      isFriend && [name, nickname, profile?.nickname ?? ''].join('\n').toLocaleLowerCase().includes(words),
   )
-  const isChosen = ({ conversationId }: Conversation): boolean =>
+  const isChosen = ({ conversationId }: ShownConversation): boolean =>
     chosen.some((each) => each.conversationId === conversationId)
-  const toggle = (conversation: Conversation): void =>
+  const toggle = (conversation: ShownConversation): void =>
     choose(
       isChosen(conversation)
         ? chosen.filter((each) => each.conversationId !== conversation.conversationId)

@@ -1,11 +1,12 @@
 // Search in the messages on this device: in all conversations, or in one.
 import { useSignal } from '@preact/signals'
-import type { Conversation, SearchPage } from '@sotto/client'
+import type { SearchPage } from '@sotto/client'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button, IconButton } from '../../parts/button.tsx'
 import { Screen } from '../../parts/screen.tsx'
 import { Empty, Loading } from '../../parts/state.tsx'
 import { now } from '../../session/clock.ts'
+import type { ShownConversation } from '../../session/contact-names.ts'
 import { notifyError } from '../../session/notices.ts'
 import { go, href, route } from '../../session/route.ts'
 import { useSession } from '../../session/use-session.ts'
@@ -150,7 +151,9 @@ export function Search() {
 }
 
 /** The conversations with people of this name. */
-function named(all: readonly Conversation[], words: string): readonly Conversation[] {
+function named(all: readonly ShownConversation[], words: string): readonly ShownConversation[] {
   const wanted = words.trim().toLocaleLowerCase()
-  return all.filter(({ name, nickname }) => `${name ?? ''}\n${nickname}`.toLocaleLowerCase().includes(wanted))
+  return all.filter(({ name = '', nickname, profile }) =>
+    [name, nickname, profile?.nickname ?? ''].join('\n').toLocaleLowerCase().includes(wanted),
+  )
 }

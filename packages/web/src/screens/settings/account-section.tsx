@@ -1,4 +1,4 @@
-// The account: nickname, recovery phrase, logging out, erasing and deleting.
+// The account: nickname, name for contacts, recovery phrase, logging out, erasing and deleting.
 import { useSignal } from '@preact/signals'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/dialog.tsx'
@@ -8,6 +8,7 @@ import { attempt, notify } from '../../session/notices.ts'
 import { useSession } from '../../session/use-session.ts'
 import { settingsTexts } from '../../texts/settings.ts'
 import { texts } from '../../texts/texts.ts'
+import { ContactNameForm } from './contact-name-form.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { InvitesCard } from './invites-card.tsx'
 import { PassphraseGate } from './passphrase-gate.tsx'
@@ -43,6 +44,7 @@ export function AccountSection() {
           {texts.value.common.save}
         </SubmitButton>
       </Form>
+      <ContactNameForm />
       <PassphraseGate title={t.phraseTitle}>
         <PhraseCard />
       </PassphraseGate>

@@ -13,6 +13,12 @@ export const settings = {
   nickname: 'Nickname',
   nicknameHint: 'Friends and the relay see it.',
   nicknameSaved: 'Your nickname is changed.',
+  contactName: 'Name for your contacts',
+  contactNameHint:
+    'Only contacts with forward secrecy see it, from your next message to each on. The relay does not see it. Others see the nickname. To take it back, empty the field.',
+  contactNameSaved: 'Your contacts get it with your next message to each.',
+  contactNameTakenBack: 'It is taken back with your next message to each contact.',
+  contactNameRefused: 'A name has 1 to 64 characters that can be seen.',
   alias: 'Alias',
   phraseTitle: 'Recovery phrase',
   phraseText: 'Whoever has these 12 words has your account. Make sure that nobody looks on.',
