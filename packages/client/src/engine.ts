@@ -323,8 +323,6 @@ export class Engine {
     // Not awaited: the sessions are updated first, and the messages that waited for them follow.
     this.#enqueue(() => this.messages.retryOffline()).catch((error: unknown) => this.#onStoreFailure(error))
     this.#forward?.onReadable()
-    // The first message to a new friend can announce version 3 then, and the answer can be under it.
-    this.#forward?.goOn()
     this.messages.outbox.resume()
   }
 

@@ -41,26 +41,6 @@ test('two clients move up to version 3 by themselves, and their messages arrive'
   expect(bob.heard.error).toEqual([])
 })
 
-test('the first message to a new friend goes without it, and the answer has it', async () => {
-  const opened: LateForward[] = []
-  provideForwardSecrecy({
-    open: (context) => {
-      const late = new LateForward(context, loadForwardSecrecy)
-      opened.push(late)
-      return late
-    },
-    load: () => import('../src/forward-secrecy/forward-secrecy.ts'),
-  })
-  const alice = await world.join('alice', { forwardSecrecy: true })
-  const bob = await world.join('bob', { forwardSecrecy: true })
-  await alice.befriend(bob)
-  await until('both can announce it', () => opened.every(({ announcer }) => announcer !== undefined))
-  await alice.client.send(bob.alias, 'first')
-  expect(await bob.receives('first')).not.toHaveProperty('version')
-  await bob.client.send(alice.alias, 'answer')
-  expect(await alice.receives('answer')).toMatchObject({ version: 3 })
-})
-
 test('many messages sent at once from both sides arrive in order, each once', async () => {
   const [alice, bob] = await friends()
   const count = 30
