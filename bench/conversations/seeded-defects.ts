@@ -59,7 +59,12 @@ export const defects: readonly Defect[] = [
     "  turn.keep.push({ keep: 'ciphertext_gone', id })\n",
     '',
   ),
-  defect('missing messages are not told', 'receiving.ts', "  turn.tell({ tell: 'missing', count })\n", ''),
+  defect(
+    'missing messages are not told',
+    'receiving.ts',
+    "  turn.tell({ tell: 'missing', count: Math.min(count, MOST_MISSING) })\n",
+    '',
+  ),
   defect('unreadable messages are not told', 'receiving.ts', "  turn.tell({ tell: 'unreadable', id })\n", ''),
   defect(
     'a restored relay is not noticed',
