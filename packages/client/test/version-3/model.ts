@@ -72,6 +72,8 @@ class World {
   readonly #devices: Device[] = []
   /** The device of each account that was connected last. */
   readonly #active = new Map<AccountName, Device>()
+  /** What a device had made whose state was replaced by an earlier copy. */
+  readonly #withoutState = new Set<Uint8Array>()
   /** The last copy of a device's store, and how many ciphertexts it had made by then. */
   readonly #copies = new Map<Device, { readonly store: Store; readonly made: number }>()
   readonly #lives = new Map<Device, number>()
@@ -172,7 +174,8 @@ class World {
       case 'back_up':
         return this.relay.backUp()
       case 'restore_relay':
-        return this.relay.restore()
+        this.relay.restore()
+        return
       case 'lie': {
         const lie = LIES[how % LIES.length]
         if (lie) this.relay.lies.add(lie)
@@ -217,7 +220,9 @@ class World {
         if (this.#months <= MOST_MONTHS) this.#now += 31 * DAY_MS
         return this.#guarded(device, () => device.give({ type: 'tick' }))
       case 'restore_silently':
-        return this.relay.restore(true)
+        for (const payload of this.relay.restore(true))
+          if (this.#withoutState.has(payload)) this.watch.forget(payload)
+        return
       case 'lose_block':
         for (const id of device.restartWithoutBlock(how)) this.#given.add(id)
         return
@@ -294,10 +299,12 @@ class World {
   #restoreCopy(device: Device): void {
     const copy = this.#copies.get(device)
     if (!copy) return
-    // An old copy can know neither by itself nor by the relay what was encrypted after it and never accepted:
-    // the promise is not about that.
-    for (const payload of device.made.slice(copy.made))
+    // An old copy can know neither by itself nor by the relay what was encrypted after it and never accepted,
+    // or forgotten by a relay that does not say so: the promise is not about that.
+    for (const payload of device.made.slice(copy.made)) {
       if (!this.relay.acceptedPayloads.has(payload)) this.watch.forget(payload)
+      this.#withoutState.add(payload)
+    }
     this.#beginLife(device)
     device.restart(copy.store)
   }

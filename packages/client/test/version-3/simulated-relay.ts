@@ -121,7 +121,7 @@ export class SimulatedRelay {
     sentSeq: { a: 0, b: 0 },
     packages: { a: [], b: [] },
   }
-  #backup: Stored | undefined
+  #backup: { readonly stored: Stored; readonly accepted: number } | undefined
   #earlierGroupInfos: Uint8Array[] = []
   #restores = 0
   readonly #lines = new Map<AccountName, Line>()
@@ -167,18 +167,28 @@ export class SimulatedRelay {
   }
 
   backUp(): void {
-    this.#backup = this.#stored
+    this.#backup = { stored: this.#stored, accepted: this.acceptedPayloads.size }
   }
 
-  /** Comes back with its last backup, and says so unless it is silent. */
-  restore(isSilent = false): void {
-    if (!this.#backup) return
+  /**
+   * Comes back with its last backup, and says so unless it is silent.
+   * @returns the payloads that it has forgotten without saying so
+   */
+  restore(isSilent = false): readonly Uint8Array[] {
+    if (!this.#backup) return []
+    const { stored, accepted } = this.#backup
     this.cut('a')
     this.cut('b')
     this.#restores += 1
     // Numbers that clients may have seen are never given again.
-    this.#stored = { ...this.#backup, seq: this.#stored.seq + 1_000_000 }
-    if (!isSilent) this.incarnation = `restored ${this.#restores}`
+    this.#stored = { ...stored, seq: this.#stored.seq + 1_000_000 }
+    if (!isSilent) {
+      this.incarnation = `restored ${this.#restores}`
+      return []
+    }
+    const forgotten = [...this.acceptedPayloads].slice(accepted)
+    for (const payload of forgotten) this.acceptedPayloads.delete(payload)
+    return forgotten
   }
 
   /** Carries out the next frame of a connection, or else sends its mail. */

@@ -12,6 +12,9 @@ const rejoins = ({ before, after }: Taken): boolean => !before.pending && after.
 const stopsAt = (stop: string, { before, after }: Taken): boolean =>
   after.stop === stop && before.stop !== stop
 const isQuiet = ({ before }: Taken): boolean => !before.doubt && !before.stop && !before.pending
+/** A refusal had said the same before the record came: the handshake before it may be on its way. */
+const staysUnsure = ({ before: { doubt, stop, pending }, after }: Taken): boolean =>
+  doubt?.why === 'behind' && !doubt.isSure && !stop && !pending && after.doubt === doubt
 const isSynced = (taken: Taken): boolean => taken.event.type === 'synced'
 
 /** The relay's record, key packages, connections, time and the user. */
@@ -69,7 +72,7 @@ export const ofTheRelay: readonly Transition[] = [
     '*behind*, perhaps',
     (taken) =>
       isRecord(taken) &&
-      isQuiet(taken) &&
+      (isQuiet(taken) || staysUnsure(taken)) &&
       presentOf(taken.before) !== undefined &&
       says(taken) > epochOf(taken.before),
   ),
