@@ -2,6 +2,7 @@
 import { MESSAGE_HASH_BYTES } from '@sotto/crypto/version-3'
 import type { Group } from '@sotto/mls'
 import type { RejoinReason } from './events.ts'
+import type { Sides } from './sides.ts'
 
 /** The group of one epoch of the relay. */
 export interface Kept {
@@ -82,6 +83,8 @@ export type Stop = 'displaced' | 'own_rejoins' | 'peer_rejoins'
 
 /** What holds for the present connection only and is not stored. */
 export interface Connection {
+  /** The accounts of the last step. */
+  readonly sides: Sides | undefined
   readonly isSynced: boolean
   /** Whether the relay's record of this conversation was compared with this state since it was loaded. */
   readonly isChecked: boolean
@@ -144,6 +147,7 @@ export interface Course {
 export const NO_CHAIN: Chain = { number: 0, hash: new Uint8Array(MESSAGE_HASH_BYTES) }
 
 const NO_CONNECTION: Connection = {
+  sides: undefined,
   isSynced: false,
   isChecked: false,
   asked: undefined,

@@ -93,23 +93,27 @@ export function dropOld(turn: Turn): void {
 }
 
 /**
- * Leaves a group with keys that are not the contact's any more: the user has taken others for it. Whoever has
- * the former keys reads nothing from now on, and nothing that was meant for them is sent again to the others.
- * What has no answer of the relay yet is encrypted anew.
+ * Takes the contact's keys as they are now. If they are others than before, because the user has replaced
+ * them, the device leaves the group with the former ones: who has those reads nothing from now on, and
+ * messages that were meant for them are not sent again. A message that the relay has not answered is
+ * encrypted anew. The device may look at the relay again.
  */
-export function leaveFormerKeys(turn: Turn): void {
+export function takeKeys(turn: Turn): void {
   const { course, around } = turn
+  const { sides } = around
+  if (course.connection.sides === sides) return
+  turn.connect({ sides, looks: 0, sawFalseGroup: false })
   const groups = [presentOf(course)?.group, course.pending?.group]
-  if (groups.every((group) => !group || areOfAccounts(around.sides, members(group)))) return
+  if (groups.every((group) => !group || areOfAccounts(sides, members(group)))) return
   for (const { id, isAccepted } of course.sent)
     if (!isAccepted) turn.keep.push({ keep: 'ciphertext_gone', id })
-  const { incarnation, ownSeq, controls, rejoins, connection } = course
+  const { incarnation, ownSeq, controls, rejoins } = course
   turn.change({
     ...newCourse(),
-    ...{ incarnation, ownSeq, controls, rejoins: { own: rejoins.own, peer: [] }, connection },
-  })
-  turn.connect({
-    ...{ isChecked: false, askedIn: undefined, sawFalseGroup: false, looks: 0 },
-    ...{ sentHandshake: undefined, askedAgain: [] },
+    ...{ incarnation, ownSeq, controls, rejoins: { own: rejoins.own, peer: [] } },
+    connection: {
+      ...turn.course.connection,
+      ...{ isChecked: false, askedIn: undefined, sentHandshake: undefined, askedAgain: [] },
+    },
   })
 }

@@ -8,7 +8,7 @@ import {
   presentOf,
   withoutConnection,
 } from './course.ts'
-import { dropOld, leaveFormerKeys } from './epochs.ts'
+import { dropOld, takeKeys } from './epochs.ts'
 import type { Ask, CourseEvent, Handshake, Keep, Notice, Outcome } from './events.ts'
 import { acceptPending, beBehind, commit, onGroup, onKeyPackages } from './joining.ts'
 import { receive, tellGaps } from './receiving.ts'
@@ -45,7 +45,7 @@ export interface Step {
 export async function step(course: Course, event: CourseEvent, around: Surroundings): Promise<Step> {
   const turn = new Turn(course, around.now, around)
   dropOld(turn)
-  leaveFormerKeys(turn)
+  takeKeys(turn)
   await apply(turn, event)
   await goOn(turn)
   return stepOf(turn)
